@@ -1,0 +1,2 @@
+//! To be written.
+#![warn(missing_docs)]

@@ -1,0 +1,2 @@
+//! The quorate facade.
+#![warn(missing_docs)]

@@ -1,0 +1,1 @@
+//! Examples of the quorate crates; each runs with `cargo run --release --example NAME`.
