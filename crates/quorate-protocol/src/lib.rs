@@ -1,2 +1,5 @@
 //! To be written.
 #![warn(missing_docs)]
+
+pub mod batch;
+pub mod snapshot;
