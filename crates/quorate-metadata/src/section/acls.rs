@@ -1,0 +1,148 @@
+//! Access control entries.
+
+use std::sync::Arc;
+
+use im::OrdMap;
+use quorate_types::Uuid;
+
+macro_rules! code {
+    ($(#[$doc:meta])* $name:ident { $($(#[$const_doc:meta])* $const:ident = $code:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub i8);
+
+        impl $name {
+            $($(#[$const_doc])* pub const $const: $name = $name($code);)*
+        }
+    };
+}
+
+code! {
+    /// What an entry protects, by its number in Kafka.
+    ResourceType {
+        /// Matches every type in a filter.
+        ANY = 1,
+        /// A topic.
+        TOPIC = 2,
+        /// A consumer group.
+        GROUP = 3,
+        /// The cluster.
+        CLUSTER = 4,
+        /// A transactional id.
+        TRANSACTIONAL_ID = 5,
+        /// A delegation token.
+        DELEGATION_TOKEN = 6,
+        /// A user.
+        USER = 7,
+    }
+}
+code! {
+    /// How the resource's name is matched, by its number in Kafka.
+    PatternType {
+        /// Matches every pattern type in a filter.
+        ANY = 1,
+        /// Matches what would apply to a name, in a filter.
+        MATCH = 2,
+        /// The name itself, or `*`.
+        LITERAL = 3,
+        /// Every name that starts so.
+        PREFIXED = 4,
+    }
+}
+code! {
+    /// What is allowed or denied, by its number in Kafka.
+    AclOperation {
+        /// Matches every operation in a filter.
+        ANY = 1,
+        /// Every operation.
+        ALL = 2,
+        /// Read.
+        READ = 3,
+        /// Write.
+        WRITE = 4,
+        /// Create.
+        CREATE = 5,
+        /// Delete.
+        DELETE = 6,
+        /// Alter.
+        ALTER = 7,
+        /// Describe.
+        DESCRIBE = 8,
+        /// What brokers do to one another and to controllers.
+        CLUSTER_ACTION = 9,
+        /// Describe configuration.
+        DESCRIBE_CONFIGS = 10,
+        /// Alter configuration.
+        ALTER_CONFIGS = 11,
+        /// Produce idempotently.
+        IDEMPOTENT_WRITE = 12,
+        /// Create delegation tokens.
+        CREATE_TOKENS = 13,
+        /// Describe delegation tokens.
+        DESCRIBE_TOKENS = 14,
+        /// Use two-phase commit.
+        TWO_PHASE_COMMIT = 15,
+    }
+}
+code! {
+    /// Allowed or denied, by its number in Kafka.
+    AclPermission {
+        /// Matches both in a filter.
+        ANY = 1,
+        /// Denied.
+        DENY = 2,
+        /// Allowed.
+        ALLOW = 3,
+    }
+}
+
+/// The id of an access control entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AclId(pub Uuid);
+
+/// One access control entry.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Acl {
+    /// What kind of resource.
+    pub resource_type: ResourceType,
+    /// Which resource.
+    pub resource_name: Arc<str>,
+    /// How its name is matched.
+    pub pattern_type: PatternType,
+    /// For whom, such as `User:alice`.
+    pub principal: Arc<str>,
+    /// From where; `*` for everywhere.
+    pub host: Arc<str>,
+    /// What.
+    pub operation: AclOperation,
+    /// Allowed or denied.
+    pub permission: AclPermission,
+}
+
+/// All access control entries.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Acls {
+    by_id: OrdMap<AclId, Arc<Acl>>,
+}
+
+impl Acls {
+    /// The entry of that id.
+    pub fn get(&self, id: AclId) -> Option<&Acl> {
+        self.by_id.get(&id).map(|acl| &**acl)
+    }
+
+    /// All entries by id.
+    pub fn iter(&self) -> impl Iterator<Item = (AclId, &Acl)> {
+        self.by_id.iter().map(|(id, acl)| (*id, &**acl))
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.by_id.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.by_id.is_empty()
+    }
+}

@@ -1,0 +1,22 @@
+//! The parts of an image besides the topics, one file each: what it holds, how records change it,
+//! and which records would write it again.
+
+mod acls;
+mod cluster;
+mod configs;
+mod features;
+mod producer_ids;
+mod quotas;
+mod scram;
+mod tokens;
+
+pub use acls::{Acl, AclId, AclOperation, AclPermission, Acls, PatternType, ResourceType};
+pub use cluster::{
+    BrokerRegistration, Cluster, ControllerRegistration, Listener, SecurityProtocol,
+};
+pub use configs::{ConfigKind, ConfigResource, Configs};
+pub use features::Features;
+pub use producer_ids::ProducerIds;
+pub use quotas::{ClientQuotas, QuotaEntity, QuotaValue};
+pub use scram::{Scram, ScramCredential, ScramMechanism};
+pub use tokens::{DelegationToken, DelegationTokens};

@@ -1,0 +1,84 @@
+//! Client quotas by entity.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use im::OrdMap;
+
+/// Whom a quota limits: kinds (`user`, `client-id`, `ip`) with names, `None` being the default of
+/// the kind. Kinds ascend.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct QuotaEntity(BTreeMap<String, Option<String>>);
+
+impl QuotaEntity {
+    /// The kinds and names, by kind.
+    pub fn parts(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
+        self.0
+            .iter()
+            .map(|(kind, name)| (kind.as_str(), name.as_deref()))
+    }
+
+    /// The name for that kind: `Some(None)` for its default, `None` if the kind is not part of it.
+    pub fn name(&self, kind: &str) -> Option<Option<&str>> {
+        self.0.get(kind).map(|name| name.as_deref())
+    }
+}
+
+impl FromIterator<(String, Option<String>)> for QuotaEntity {
+    fn from_iter<I: IntoIterator<Item = (String, Option<String>)>>(parts: I) -> QuotaEntity {
+        QuotaEntity(parts.into_iter().collect())
+    }
+}
+
+/// A limit. Equal if the bits are, so that images can be compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct QuotaValue(u64);
+
+impl QuotaValue {
+    /// Wraps the limit.
+    pub fn new(value: f64) -> QuotaValue {
+        QuotaValue(value.to_bits())
+    }
+
+    /// The limit.
+    pub fn get(self) -> f64 {
+        f64::from_bits(self.0)
+    }
+}
+
+impl std::fmt::Debug for QuotaValue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.get().fmt(f)
+    }
+}
+
+type Limits = Arc<BTreeMap<Arc<str>, QuotaValue>>;
+
+/// All client quotas.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ClientQuotas {
+    by_entity: OrdMap<QuotaEntity, Limits>,
+}
+
+impl ClientQuotas {
+    /// The limit of that entity for that key.
+    pub fn get(&self, entity: &QuotaEntity, key: &str) -> Option<f64> {
+        self.by_entity
+            .get(entity)?
+            .get(key)
+            .map(|value| value.get())
+    }
+
+    /// The entities that have limits.
+    pub fn entities(&self) -> impl Iterator<Item = &QuotaEntity> {
+        self.by_entity.keys()
+    }
+
+    /// The limits of one entity, by key.
+    pub fn limits(&self, entity: &QuotaEntity) -> impl Iterator<Item = (&str, f64)> {
+        self.by_entity
+            .get(entity)
+            .into_iter()
+            .flat_map(|limits| limits.iter().map(|(key, value)| (&**key, value.get())))
+    }
+}

@@ -1,0 +1,69 @@
+//! SCRAM credentials of users.
+
+use std::fmt;
+use std::sync::Arc;
+
+use im::OrdMap;
+
+/// A SCRAM mechanism by its number in Kafka.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ScramMechanism(pub i8);
+
+impl ScramMechanism {
+    /// `SCRAM-SHA-256`
+    pub const SHA_256: ScramMechanism = ScramMechanism(1);
+    /// `SCRAM-SHA-512`
+    pub const SHA_512: ScramMechanism = ScramMechanism(2);
+}
+
+/// What proves a user's password without being it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ScramCredential {
+    /// The salt.
+    pub salt: Vec<u8>,
+    /// The stored key.
+    pub stored_key: Vec<u8>,
+    /// The server key.
+    pub server_key: Vec<u8>,
+    /// How often the password was hashed.
+    pub iterations: i32,
+}
+
+/// Shows no keys.
+impl fmt::Debug for ScramCredential {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScramCredential")
+            .field("iterations", &self.iterations)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The credentials of all users.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Scram {
+    by_mechanism: OrdMap<ScramMechanism, OrdMap<Arc<str>, Arc<ScramCredential>>>,
+}
+
+impl Scram {
+    /// The user's credential for that mechanism.
+    pub fn get(&self, mechanism: ScramMechanism, user: &str) -> Option<&ScramCredential> {
+        self.by_mechanism
+            .get(&mechanism)?
+            .get(user)
+            .map(|credential| &**credential)
+    }
+
+    /// All credentials, by mechanism and user.
+    pub fn iter(&self) -> impl Iterator<Item = (ScramMechanism, &str, &ScramCredential)> {
+        self.by_mechanism.iter().flat_map(|(mechanism, users)| {
+            users
+                .iter()
+                .map(|(user, credential)| (*mechanism, &**user, &**credential))
+        })
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.by_mechanism.is_empty()
+    }
+}
