@@ -1,0 +1,1 @@
+"""What the suites share: steps, processes, stock Kafka, clusters, clients, raw frames."""

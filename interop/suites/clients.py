@@ -1,0 +1,3 @@
+class ClientsSuite:
+    """Stock clients and tools."""
+    NAME="clients"

@@ -1,0 +1,3 @@
+class HostileSuite:
+    """x"""
+    NAME="hostile"
