@@ -1,5 +1,8 @@
 //! What changed between two versions of a map.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use im::OrdMap;
 use im::ordmap::DiffItem;
 
@@ -23,6 +26,14 @@ impl<K, V> Change<K, V> {
     /// Whether it is no longer there.
     pub fn is_removed(&self) -> bool {
         self.after.is_none()
+    }
+
+    pub(crate) fn map_key<L>(self, f: impl Fn(K) -> L) -> Change<L, V> {
+        Change {
+            key: f(self.key),
+            before: self.before,
+            after: self.after,
+        }
     }
 
     pub(crate) fn map<W>(self, f: impl Fn(V) -> W) -> Change<K, W> {
@@ -56,4 +67,24 @@ pub(crate) fn diff<'a, K: Ord, V: PartialEq>(
             after: None,
         },
     })
+}
+
+/// Compares two small maps, of which either may be missing, entry by entry.
+pub(crate) fn diff_entries<'a, K: Ord, V: PartialEq>(
+    before: Option<&'a Arc<BTreeMap<K, V>>>,
+    after: Option<&'a Arc<BTreeMap<K, V>>>,
+) -> impl Iterator<Item = Change<&'a K, &'a V>> + use<'a, K, V> {
+    let value = |map: Option<&'a Arc<BTreeMap<K, V>>>, key: &K| map.and_then(|map| map.get(key));
+    let kept = before.into_iter().flat_map(|map| map.keys());
+    let created = after
+        .into_iter()
+        .flat_map(|map| map.keys())
+        .filter(move |key| value(before, key).is_none());
+    kept.chain(created)
+        .map(move |key| Change {
+            key,
+            before: value(before, key),
+            after: value(after, key),
+        })
+        .filter(|change| change.before != change.after)
 }

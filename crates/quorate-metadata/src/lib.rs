@@ -3,21 +3,25 @@
 #![forbid(unsafe_code)]
 
 mod change;
+mod delta;
 mod image;
 mod metadata_version;
 mod misfit;
+mod publisher;
 mod section;
 mod topics;
 
 pub use change::Change;
+pub use delta::{Delta, LocalChanges, LocalDelete, LocalReplica, Section};
 pub use image::MetadataImage;
 pub use metadata_version::{MetadataVersion, UnknownMetadataVersion};
 pub use misfit::{Misfit, Reason};
+pub use publisher::{Cursor, Provenance, PublishError, PublishFault, Publisher, Publishers};
 pub use section::{
     Acl, AclId, AclOperation, AclPermission, Acls, BrokerRegistration, ClientQuotas, Cluster,
-    ConfigKind, ConfigResource, Configs, ControllerRegistration, DelegationToken, DelegationTokens,
-    Features, Listener, PatternType, ProducerIds, QuotaEntity, QuotaValue, ResourceType, Scram,
-    ScramCredential, ScramMechanism, SecurityProtocol,
+    ConfigChange, ConfigKind, ConfigResource, Configs, ControllerRegistration, DelegationToken,
+    DelegationTokens, Features, Listener, PatternType, ProducerIds, QuotaChange, QuotaEntity,
+    QuotaValue, ResourceType, Scram, ScramCredential, ScramMechanism, SecurityProtocol,
 };
 pub use topics::{BrokerCounts, LeaderRecovery, Partition, PartitionId, Topic, Topics};
 

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use im::OrdMap;
 use quorate_types::Uuid;
 
+use crate::change::{Change, diff};
+
 macro_rules! code {
     ($(#[$doc:meta])* $name:ident { $($(#[$const_doc:meta])* $const:ident = $code:literal,)* }) => {
         $(#[$doc])*
@@ -144,5 +146,12 @@ impl Acls {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.by_id.is_empty()
+    }
+
+    pub(crate) fn changes<'a>(
+        &'a self,
+        after: &'a Acls,
+    ) -> impl Iterator<Item = Change<AclId, &'a Acl>> {
+        diff(&self.by_id, &after.by_id).map(|change| change.map_key(|id| *id).map(|acl| &**acl))
     }
 }

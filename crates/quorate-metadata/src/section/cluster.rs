@@ -8,6 +8,8 @@ use quorate_types::{
     BrokerEpoch, DirectoryId, Endpoint, IncarnationId, NodeId, Offset, VersionRange,
 };
 
+use crate::change::{Change, diff};
+
 /// The registered brokers and controllers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cluster {
@@ -39,6 +41,22 @@ impl Cluster {
     /// The registered controllers by id.
     pub fn controllers(&self) -> impl Iterator<Item = &ControllerRegistration> {
         self.controllers.values().map(|controller| &**controller)
+    }
+
+    pub(crate) fn broker_changes<'a>(
+        &'a self,
+        after: &'a Cluster,
+    ) -> impl Iterator<Item = Change<NodeId, &'a BrokerRegistration>> {
+        diff(&self.brokers, &after.brokers)
+            .map(|change| change.map_key(|id| *id).map(|broker| &**broker))
+    }
+
+    pub(crate) fn controller_changes<'a>(
+        &'a self,
+        after: &'a Cluster,
+    ) -> impl Iterator<Item = Change<NodeId, &'a ControllerRegistration>> {
+        diff(&self.controllers, &after.controllers)
+            .map(|change| change.map_key(|id| *id).map(|controller| &**controller))
     }
 }
 

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use im::OrdMap;
 
+use crate::change::{Change, diff, diff_entries};
+
 /// What a configuration belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ConfigResource {
@@ -56,66 +58,93 @@ type Values = Arc<BTreeMap<Arc<str>, Arc<str>>>;
 /// All dynamic configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Configs {
-    by_kind: OrdMap<ConfigKind, OrdMap<Arc<str>, Values>>,
+    by_resource: OrdMap<ConfigResource, Values>,
 }
 
 impl Configs {
     /// The value of one key.
     pub fn get(&self, resource: &ConfigResource, key: &str) -> Option<&str> {
-        self.value(resource.kind, &resource.name, key)
-    }
-
-    /// The value of one key, without a [`ConfigResource`] at hand.
-    pub fn value(&self, kind: ConfigKind, name: &str, key: &str) -> Option<&str> {
-        self.values(kind, name)?.get(key).map(|value| &**value)
+        self.by_resource
+            .get(resource)?
+            .get(key)
+            .map(|value| &**value)
     }
 
     /// The value of one key of a topic, not looking any further.
     pub fn topic(&self, name: &str, key: &str) -> Option<&str> {
-        self.value(ConfigKind::TOPIC, name, key)
+        self.get(&ConfigResource::topic(name), key)
     }
 
     /// The value of one key for all brokers.
     pub fn cluster(&self, key: &str) -> Option<&str> {
-        self.value(ConfigKind::BROKER, "", key)
+        self.get(&ConfigResource::cluster(), key)
     }
 
     /// The keys and values of one resource, by key.
-    pub fn entries(&self, kind: ConfigKind, name: &str) -> impl Iterator<Item = (&str, &str)> {
-        self.values(kind, name)
-            .into_iter()
-            .flat_map(|values| values.iter().map(|(key, value)| (&**key, &**value)))
+    pub fn entries(&self, resource: &ConfigResource) -> impl Iterator<Item = (&str, &str)> {
+        pairs(self.by_resource.get(resource))
     }
 
-    /// The names of the resources of that kind that have configuration, ascending.
-    pub fn names(&self, kind: ConfigKind) -> impl Iterator<Item = &Arc<str>> {
-        self.by_kind
-            .get(&kind)
-            .into_iter()
-            .flat_map(|names| names.keys())
+    /// The resources that have configuration, by kind and name.
+    pub fn resources(&self) -> impl Iterator<Item = &ConfigResource> {
+        self.by_resource.keys()
     }
 
-    /// All resources that have configuration, by kind and name.
-    pub fn resources(&self) -> impl Iterator<Item = ConfigResource> {
-        self.by_kind.iter().flat_map(|(kind, names)| {
-            names
-                .keys()
-                .map(|name| ConfigResource::new(*kind, name.clone()))
+    /// The resources of that kind that have configuration, by name.
+    pub fn resources_of(&self, kind: ConfigKind) -> impl Iterator<Item = &ConfigResource> {
+        self.by_resource
+            .range(ConfigResource::new(kind, "")..)
+            .map(|(resource, _)| resource)
+            .take_while(move |resource| resource.kind == kind)
+    }
+
+    /// Every configured value, by resource and key.
+    pub fn iter(&self) -> impl Iterator<Item = (&ConfigResource, &str, &str)> {
+        self.by_resource.iter().flat_map(|(resource, values)| {
+            pairs(Some(values)).map(move |(key, value)| (resource, key, value))
         })
     }
 
-    /// Every configured value: resource, key, value.
-    pub fn iter(&self) -> impl Iterator<Item = (ConfigKind, &Arc<str>, &str, &str)> {
-        self.by_kind.iter().flat_map(|(kind, names)| {
-            names.iter().flat_map(move |(name, values)| {
-                values
-                    .iter()
-                    .map(move |(key, value)| (*kind, name, &**key, &**value))
-            })
+    pub(crate) fn changes<'a>(
+        &'a self,
+        after: &'a Configs,
+    ) -> impl Iterator<Item = ConfigChange<'a>> {
+        diff(&self.by_resource, &after.by_resource).map(|change| ConfigChange {
+            resource: change.key,
+            before: change.before,
+            after: change.after,
         })
     }
+}
 
-    fn values(&self, kind: ConfigKind, name: &str) -> Option<&Values> {
-        self.by_kind.get(&kind)?.get(name)
+/// A resource whose configuration changed.
+#[derive(Debug, Clone, Copy)]
+pub struct ConfigChange<'a> {
+    resource: &'a ConfigResource,
+    before: Option<&'a Values>,
+    after: Option<&'a Values>,
+}
+
+impl<'a> ConfigChange<'a> {
+    /// The resource.
+    pub fn resource(&self) -> &'a ConfigResource {
+        self.resource
     }
+
+    /// The keys whose values differ: those that were there before by key, then new ones by key.
+    pub fn keys(&self) -> impl Iterator<Item = Change<&'a str, &'a str>> + use<'a> {
+        diff_entries(self.before, self.after)
+            .map(|change| change.map_key(|key| &**key).map(|value| &**value))
+    }
+
+    /// Everything that is configured now, by key.
+    pub fn after(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
+        pairs(self.after)
+    }
+}
+
+fn pairs(values: Option<&Values>) -> impl Iterator<Item = (&str, &str)> {
+    values
+        .into_iter()
+        .flat_map(|values| values.iter().map(|(key, value)| (&**key, &**value)))
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use im::OrdMap;
 
 use crate::MetadataVersion;
+use crate::change::{Change, diff};
 
 /// The finalized level of every feature but `kraft.version`, which lives in control records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,5 +45,12 @@ impl Features {
     /// All finalized features and their levels, by name, `metadata.version` among them.
     pub fn iter(&self) -> impl Iterator<Item = (&str, i16)> {
         self.levels.iter().map(|(name, level)| (&**name, *level))
+    }
+
+    pub(crate) fn changes<'a>(
+        &'a self,
+        after: &'a Features,
+    ) -> impl Iterator<Item = Change<&'a str, i16>> {
+        diff(&self.levels, &after.levels).map(|change| change.map_key(|name| &**name).map(|l| *l))
     }
 }

@@ -14,9 +14,9 @@ pub use acls::{Acl, AclId, AclOperation, AclPermission, Acls, PatternType, Resou
 pub use cluster::{
     BrokerRegistration, Cluster, ControllerRegistration, Listener, SecurityProtocol,
 };
-pub use configs::{ConfigKind, ConfigResource, Configs};
+pub use configs::{ConfigChange, ConfigKind, ConfigResource, Configs};
 pub use features::Features;
 pub use producer_ids::ProducerIds;
-pub use quotas::{ClientQuotas, QuotaEntity, QuotaValue};
+pub use quotas::{ClientQuotas, QuotaChange, QuotaEntity, QuotaValue};
 pub use scram::{Scram, ScramCredential, ScramMechanism};
 pub use tokens::{DelegationToken, DelegationTokens};

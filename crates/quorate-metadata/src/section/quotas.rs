@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use im::OrdMap;
 
+use crate::change::{Change, diff, diff_entries};
+
 /// Whom a quota limits: kinds (`user`, `client-id`, `ip`) with names, `None` being the default of
 /// the kind. Kinds ascend.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -80,5 +82,37 @@ impl ClientQuotas {
             .get(entity)
             .into_iter()
             .flat_map(|limits| limits.iter().map(|(key, value)| (&**key, value.get())))
+    }
+
+    pub(crate) fn changes<'a>(
+        &'a self,
+        after: &'a ClientQuotas,
+    ) -> impl Iterator<Item = QuotaChange<'a>> {
+        diff(&self.by_entity, &after.by_entity).map(|change| QuotaChange {
+            entity: change.key,
+            before: change.before,
+            after: change.after,
+        })
+    }
+}
+
+/// An entity whose limits changed.
+#[derive(Debug, Clone, Copy)]
+pub struct QuotaChange<'a> {
+    entity: &'a QuotaEntity,
+    before: Option<&'a Limits>,
+    after: Option<&'a Limits>,
+}
+
+impl<'a> QuotaChange<'a> {
+    /// The entity.
+    pub fn entity(&self) -> &'a QuotaEntity {
+        self.entity
+    }
+
+    /// The keys whose limits differ: those that were there before by key, then new ones by key.
+    pub fn keys(&self) -> impl Iterator<Item = Change<&'a str, f64>> + use<'a> {
+        diff_entries(self.before, self.after)
+            .map(|change| change.map_key(|key| &**key).map(|value| value.get()))
     }
 }

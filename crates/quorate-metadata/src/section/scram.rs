@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use im::OrdMap;
 
+use crate::change::{Change, diff};
+
 /// A SCRAM mechanism by its number in Kafka.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ScramMechanism(pub i8);
@@ -41,29 +43,38 @@ impl fmt::Debug for ScramCredential {
 /// The credentials of all users.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Scram {
-    by_mechanism: OrdMap<ScramMechanism, OrdMap<Arc<str>, Arc<ScramCredential>>>,
+    by_key: OrdMap<Key, Arc<ScramCredential>>,
 }
+
+type Key = (ScramMechanism, Arc<str>);
 
 impl Scram {
     /// The user's credential for that mechanism.
     pub fn get(&self, mechanism: ScramMechanism, user: &str) -> Option<&ScramCredential> {
-        self.by_mechanism
-            .get(&mechanism)?
-            .get(user)
-            .map(|credential| &**credential)
+        let credential = self.by_key.get(&(mechanism, Arc::from(user)))?;
+        Some(credential)
     }
 
     /// All credentials, by mechanism and user.
     pub fn iter(&self) -> impl Iterator<Item = (ScramMechanism, &str, &ScramCredential)> {
-        self.by_mechanism.iter().flat_map(|(mechanism, users)| {
-            users
-                .iter()
-                .map(|(user, credential)| (*mechanism, &**user, &**credential))
-        })
+        self.by_key
+            .iter()
+            .map(|((mechanism, user), credential)| (*mechanism, &**user, &**credential))
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.by_mechanism.is_empty()
+        self.by_key.is_empty()
+    }
+
+    pub(crate) fn changes<'a>(
+        &'a self,
+        after: &'a Scram,
+    ) -> impl Iterator<Item = Change<(ScramMechanism, &'a str), &'a ScramCredential>> {
+        diff(&self.by_key, &after.by_key).map(|change| {
+            change
+                .map_key(|(mechanism, user)| (*mechanism, &**user))
+                .map(|credential| &**credential)
+        })
     }
 }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use im::OrdMap;
 use quorate_types::WallTime;
 
+use crate::change::{Change, diff};
+
 /// What the log holds of a delegation token; its secret follows from the id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DelegationToken {
@@ -42,5 +44,13 @@ impl DelegationTokens {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.by_id.is_empty()
+    }
+
+    pub(crate) fn changes<'a>(
+        &'a self,
+        after: &'a DelegationTokens,
+    ) -> impl Iterator<Item = Change<&'a str, &'a DelegationToken>> {
+        diff(&self.by_id, &after.by_id)
+            .map(|change| change.map_key(|id| &**id).map(|token| &**token))
     }
 }

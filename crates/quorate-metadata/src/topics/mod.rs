@@ -14,6 +14,8 @@ use quorate_types::{DirectoryId, NodeId, TopicId};
 
 use self::derived::Derived;
 pub use self::partition::{LeaderRecovery, Partition, PartitionId};
+use crate::Reason;
+use crate::change::{Change, diff};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Entry {
@@ -193,6 +195,126 @@ impl Topics {
         self.derived.colliding(name)
     }
 
+    /// Topics that came, changed (got partitions) or went on the way to `after`.
+    pub(crate) fn topic_changes<'a>(
+        &'a self,
+        after: &'a Topics,
+    ) -> impl Iterator<Item = Change<TopicId, Topic<'a>>> {
+        diff(&self.by_id, &after.by_id).map(|change| {
+            let id = *change.key;
+            let topic = |topics, entry| Topic { topics, id, entry };
+            Change {
+                key: id,
+                before: change.before.map(|entry| topic(self, entry)),
+                after: change.after.map(|entry| topic(after, entry)),
+            }
+        })
+    }
+
+    /// Partitions that came, changed or went on the way to `after`.
+    pub(crate) fn partition_changes<'a>(
+        &'a self,
+        after: &'a Topics,
+    ) -> impl Iterator<Item = Change<PartitionId, Partition>> + use<'a> {
+        diff(&self.partitions, &after.partitions).map(|change| {
+            change
+                .map_key(|id| *id)
+                .map(|partition| (**partition).clone())
+        })
+    }
+
+    /// Adds a topic without partitions.
+    pub(crate) fn create(&mut self, id: TopicId, name: &str) -> Result<(), Reason> {
+        if let Some(topic) = self.by_id.get(&id) {
+            let name = topic.name.clone();
+            return Err(Reason::TopicIdTaken { id, name });
+        }
+        if let Some((name, id)) = self.by_name.get_key_value(name) {
+            let (name, id) = (name.clone(), *id);
+            return Err(Reason::TopicNameTaken { name, id });
+        }
+        let name: Arc<str> = name.into();
+        self.derived.name_added(&name);
+        self.by_name.insert(name.clone(), id);
+        let partitions = 0;
+        self.by_id.insert(id, Entry { name, partitions });
+        Ok(())
+    }
+
+    /// Removes a topic and its partitions, and says what it was called.
+    pub(crate) fn remove(&mut self, id: TopicId) -> Result<Arc<str>, Reason> {
+        let entry = self.by_id.remove(&id).ok_or(Reason::UnknownTopic(id))?;
+        self.by_name.remove(&entry.name);
+        self.derived.name_removed(&entry.name);
+        for id in self.ids_of(id) {
+            if let Some(before) = self.partitions.remove(&id) {
+                self.derived.change(id, Some(&before), None);
+            }
+        }
+        Ok(entry.name)
+    }
+
+    /// Adds a partition or replaces it.
+    pub(crate) fn put(&mut self, id: PartitionId, partition: Partition) -> Result<(), Reason> {
+        if id.index < 0 {
+            return Err(Reason::NegativePartition(id));
+        }
+        let entry = self
+            .by_id
+            .get_mut(&id.topic)
+            .ok_or(Reason::UnknownTopic(id.topic))?;
+        let after = Arc::new(partition);
+        let before = self.partitions.insert(id, after.clone());
+        if before.is_none() {
+            entry.partitions += 1;
+        }
+        self.derived.change(id, before.as_deref(), Some(&after));
+        Ok(())
+    }
+
+    /// Changes a partition that exists.
+    pub(crate) fn update(
+        &mut self,
+        id: PartitionId,
+        change: impl FnOnce(&Partition) -> Result<Partition, Reason>,
+    ) -> Result<(), Reason> {
+        let slot = self.partitions.get_mut(&id);
+        let slot = slot.ok_or(Reason::UnknownPartition(id))?;
+        let before = slot.clone();
+        let after = change(&before)?;
+        self.derived.change(id, Some(&before), Some(&after));
+        *slot = Arc::new(after);
+        Ok(())
+    }
+
+    /// The partitions of one topic, or of all, that have an ELR or a last known one.
+    pub(crate) fn with_elr(&self, topic: Option<TopicId>) -> Vec<PartitionId> {
+        let has = |partition: &Partition| {
+            !partition.elr.is_empty() || !partition.last_known_elr.is_empty()
+        };
+        match topic {
+            Some(topic) => self
+                .partitions
+                .range(all_of(topic))
+                .filter(|(_, partition)| has(partition))
+                .map(|(id, _)| *id)
+                .collect(),
+            None => self
+                .partitions
+                .iter()
+                .filter(|(_, partition)| has(partition))
+                .map(|(id, _)| *id)
+                .collect(),
+        }
+    }
+
+    fn ids_of(&self, topic: TopicId) -> Vec<PartitionId> {
+        self.partitions
+            .range(all_of(topic))
+            .map(|(id, _)| *id)
+            .collect()
+    }
+
     fn found<'a>(
         &'a self,
         ids: impl Iterator<Item = PartitionId> + 'a,
@@ -233,4 +355,8 @@ impl std::fmt::Debug for Topic<'_> {
             .field("partitions", &self.partitions().collect::<Vec<_>>())
             .finish()
     }
+}
+
+fn all_of(topic: TopicId) -> std::ops::RangeInclusive<PartitionId> {
+    PartitionId::new(topic, i32::MIN)..=PartitionId::new(topic, i32::MAX)
 }
