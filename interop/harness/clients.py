@@ -9,8 +9,9 @@ from . import procs
 from .stock import CACHE
 from .steps import Failed
 
-PACKAGES = ["confluent-kafka", "kafka-python"]
-SCRIPTS = pathlib.Path(__file__).resolve().parent.parent / "scripts"
+HOME = pathlib.Path(__file__).resolve().parent.parent
+SCRIPTS = HOME / "scripts"
+REQUIREMENTS = HOME / "requirements.txt"
 
 
 class Clients:
@@ -23,11 +24,14 @@ class Clients:
         """Brings kcat and the Python clients here, unless they are."""
         if not shutil.which("kcat"):
             self._must(["apt-get", "install", "-y", "-q", "kcat"], ["apt-get", "update", "-q"])
-        if not (CACHE / "venv" / "done").exists():
+        wanted = REQUIREMENTS.read_text()
+        done = CACHE / "venv" / "installed.txt"
+        if not done.exists() or done.read_text() != wanted:
             shutil.rmtree(CACHE / "venv", ignore_errors=True)
             self._must([sys.executable, "-m", "venv", str(CACHE / "venv")])
-            self._must([str(self.python), "-m", "pip", "install", "-q", "--disable-pip-version-check", *PACKAGES])
-            (CACHE / "venv" / "done").touch()
+            pip = [str(self.python), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+            self._must([*pip, "-r", str(REQUIREMENTS)])
+            done.write_text(wanted)
         return self
 
     def kcat(self, *args, seconds=30, stdin="", ok=True):

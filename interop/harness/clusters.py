@@ -262,14 +262,14 @@ class Lab:
         self._servers.append(server)
         return server
 
-    def show_logs(self, lines=6):
+    def show_logs(self, lines=4):
         """The end of each server's log, for the one who reads why a step failed."""
         for server in self._servers:
             tail = server.text().splitlines()[-lines:]
             state = "runs" if server.alive() else "has ended"
             print(f"     -- {server.name} {state}; the end of its log:", flush=True)
             for line in tail:
-                print(f"        {line[:200]}", flush=True)
+                print(f"        {line[:180]}", flush=True)
 
     def stop_all(self):
         for server in self._servers:

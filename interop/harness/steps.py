@@ -44,8 +44,13 @@ def check(condition, came):
 
 
 def steps_of(suite):
-    """The steps of a suite class, in the order they were written."""
-    return [entry.step for entry in vars(suite).values() if hasattr(entry, "step")]
+    """The steps of a suite class, in the order they were written; what one needs stands before it."""
+    entries = [entry.step for entry in vars(suite).values() if hasattr(entry, "step")]
+    known = set()
+    for entry in entries:
+        assert known.issuperset(entry.needs), f"{suite.NAME}.{entry.name} needs what does not stand before it"
+        known.add(entry.name)
+    return entries
 
 
 def one_line(text, limit=240):
