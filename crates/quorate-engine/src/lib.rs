@@ -11,8 +11,11 @@ mod machine;
 mod mailbox;
 mod memory;
 mod output;
+mod parked;
+mod reign;
 mod replica;
 mod solo;
+mod turn;
 
 pub use config::EngineConfig;
 pub use domain::Domain;

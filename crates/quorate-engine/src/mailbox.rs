@@ -49,7 +49,7 @@ pub(crate) struct Letter<C> {
 }
 
 impl<C> Letter<C> {
-    fn is_expired(&self, now: MonoTime) -> bool {
+    pub fn is_expired(&self, now: MonoTime) -> bool {
         self.expires.is_some_and(|expires| expires <= now)
     }
 }

@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
-use quorate_types::{MonoTime, Offset, WallTime};
+use quorate_types::{MonoTime, Offset, Rng, WallTime};
 
+use crate::config::EngineConfig;
 use crate::domain::Domain;
 use crate::engine::Engine;
+use crate::mailbox::Lane;
 use crate::memory::MemoryLog;
-use crate::output::{Fault, Refused};
+use crate::output::{Fault, Output, Refused, Ticket};
 
 /// An active [`Engine`] over a [`MemoryLog`] whose appends commit at once.
 pub struct Solo<D: Domain> {
@@ -15,14 +17,25 @@ pub struct Solo<D: Domain> {
     log: MemoryLog<D::Record>,
     now: MonoTime,
     wall: WallTime,
+    tickets: u64,
     faults: Vec<Fault<D::Misfit>>,
 }
 
 impl<D: Domain> Solo<D> {
     /// Elects the domain over an empty log and lets it make its opening decision.
+    ///
+    /// Time starts at an hour, so that there is some before it.
     pub fn new(domain: D, seed: u64) -> Solo<D> {
-        let _ = (domain, seed);
-        todo!()
+        let mut solo = Solo {
+            engine: Engine::new(domain, Rng::new(seed), EngineConfig::default()),
+            log: MemoryLog::new(),
+            now: MonoTime::ZERO + Duration::from_secs(3600),
+            wall: WallTime(1_700_000_000_000),
+            tickets: 0,
+            faults: Vec::new(),
+        };
+        solo.elect();
+        solo
     }
 
     /// Decides a command and returns its reply.
@@ -30,30 +43,40 @@ impl<D: Domain> Solo<D> {
     /// # Errors
     /// When the engine refused it.
     pub fn decide(&mut self, command: D::Command) -> Result<D::Reply, Refused> {
-        let _ = command;
-        todo!()
+        self.tickets += 1;
+        let mine = Ticket(self.tickets);
+        self.engine.submit(mine, Lane::Admin, command, None);
+        let mut reply = self.turn(mine);
+        // A transaction that is still open holds its replies back for as long.
+        reply.take().unwrap_or(Err(Refused::OutcomeUnknown))
     }
 
     /// Lets time pass, both kinds of it, and the tasks run that are due by then, each in its time.
     pub fn sleep(&mut self, time: Duration) {
-        let _ = time;
-        todo!()
+        let until = self.now + time;
+        while let Some(due) = self.engine.deadline().filter(|due| *due <= until) {
+            self.pass(due.max(self.now));
+            self.turn(Ticket(0));
+        }
+        self.pass(until);
     }
 
     /// Elects the same node again, with a new soft state, as if another had led in between.
     pub fn fail_over(&mut self) {
-        todo!()
+        self.engine.not_leader();
+        self.log.depose();
+        self.elect();
     }
 
     /// The records from `from` on, each with its offset.
     pub fn records_from(&self, from: Offset) -> Vec<(Offset, D::Record)> {
-        let batches = self.log.read(from, self.log.end());
-        let records = |batch: crate::Batch<D::Record>| {
-            let base = batch.base;
-            let at = move |(index, record)| (base + index as i64, record);
-            batch.records.into_iter().enumerate().map(at)
-        };
-        batches.into_iter().flat_map(records).collect()
+        let mut records = Vec::new();
+        for batch in self.log.read(Offset::ZERO, self.log.end()) {
+            let offsets = (batch.base.0..).map(Offset);
+            records.extend(offsets.zip(batch.records));
+        }
+        records.retain(|(at, _)| *at >= from);
+        records
     }
 
     /// The offset after the last record.
@@ -71,7 +94,7 @@ impl<D: Domain> Solo<D> {
     /// # Panics
     /// When a fault has cost it the leadership.
     pub fn soft(&self) -> &D::Soft {
-        self.engine.soft().expect("the engine is active")
+        self.engine.soft().expect("the engine leads")
     }
 
     /// The time.
@@ -92,5 +115,39 @@ impl<D: Domain> Solo<D> {
     /// The log below.
     pub fn log(&self) -> &MemoryLog<D::Record> {
         &self.log
+    }
+
+    fn elect(&mut self) {
+        let (epoch, start) = self.log.elect();
+        let from = self.engine.reads_from().unwrap_or(self.log.end());
+        self.engine.committed(&self.log.read(from, self.log.end()));
+        self.engine.leader(epoch, start);
+        self.turn(Ticket(0));
+    }
+
+    /// Turns until nothing waits, commits, and returns the reply to `mine` if there was one.
+    fn turn(&mut self, mine: Ticket) -> Option<Result<D::Reply, Refused>> {
+        let mut reply = None;
+        self.log.wall = self.wall;
+        loop {
+            self.engine.turn(self.now, self.wall, &mut self.log);
+            self.engine.high_watermark(self.log.end());
+            while let Some(output) = self.engine.poll() {
+                match output {
+                    Output::Reply { ticket, result } if ticket == mine => reply = Some(result),
+                    Output::Fault(fault) => self.faults.push(fault),
+                    _ => {}
+                }
+            }
+            if self.engine.deadline() != Some(MonoTime::ZERO) {
+                return reply;
+            }
+        }
+    }
+
+    fn pass(&mut self, now: MonoTime) {
+        let passed = now.since(self.now).as_millis();
+        self.wall.0 += i64::try_from(passed).unwrap_or(0);
+        self.now = now;
     }
 }
