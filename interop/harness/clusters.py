@@ -265,7 +265,7 @@ class Lab:
     def show_logs(self, lines=4):
         """The end of each server's log, for the one who reads why a step failed."""
         for server in self._servers:
-            tail = server.text().splitlines()[-lines:]
+            tail = [line for line in server.text().splitlines() if not line.startswith("\tat ")][-lines:]
             state = "runs" if server.alive() else "has ended"
             print(f"     -- {server.name} {state}; the end of its log:", flush=True)
             for line in tail:
