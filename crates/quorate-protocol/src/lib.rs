@@ -5,6 +5,8 @@
 //! good for.
 //!
 //! - [`codec`]: how values become bytes and back, and the derive macros;
+//! - [`records`]: the 26 metadata records and their frame;
+//! - [`control`]: the control records of raft;
 //! - [`batch`]: record batches, version 2;
 //! - [`snapshot`]: snapshot files.
 #![warn(missing_docs)]
@@ -15,7 +17,15 @@ extern crate self as quorate_protocol;
 
 pub mod batch;
 pub mod codec;
+pub mod control;
+pub mod records;
 pub mod snapshot;
+
+mod principal;
+mod quorum_state;
+
+pub use principal::DefaultPrincipalData;
+pub use quorum_state::{QuorumStateData, QuorumStateVoter};
 
 /// The vocabulary that messages are written in: [`quorate_types`].
 pub use quorate_types as types;

@@ -23,15 +23,27 @@ pub trait Message: Wire + Default + Clone + PartialEq + std::fmt::Debug {
         Self::FLEXIBLE_FROM.is_some_and(|first| version >= first)
     }
 
+    /// The form of that version, for writing.
+    fn encode_form(version: i16) -> Result<Form, EncodeError> {
+        if Self::VERSIONS.contains(version) {
+            Ok(Form::new(version, Self::flexible(version)))
+        } else {
+            Err(EncodeError::UnsupportedVersion {
+                message: Self::NAME,
+                version,
+            })
+        }
+    }
+
     /// Writes the message.
     fn encode(&self, version: i16, writer: &mut Writer) -> Result<(), EncodeError> {
-        self.write(encode_form::<Self>(version)?, writer)
+        self.write(Self::encode_form(version)?, writer)
     }
 
     /// How many bytes [`encode`](Message::encode) writes.
     fn size(&self, version: i16) -> Result<usize, EncodeError> {
         let mut counter = Counter::default();
-        self.write(encode_form::<Self>(version)?, &mut counter)?;
+        self.write(Self::encode_form(version)?, &mut counter)?;
         Ok(counter.count())
     }
 
@@ -52,16 +64,5 @@ pub trait Message: Wire + Default + Clone + PartialEq + std::fmt::Debug {
             }));
         }
         Self::read(Form::new(version, Self::flexible(version)), reader)
-    }
-}
-
-fn encode_form<M: Message>(version: i16) -> Result<Form, EncodeError> {
-    if M::VERSIONS.contains(version) {
-        Ok(Form::new(version, M::flexible(version)))
-    } else {
-        Err(EncodeError::UnsupportedVersion {
-            message: M::NAME,
-            version,
-        })
     }
 }
