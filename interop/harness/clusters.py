@@ -83,11 +83,11 @@ class QuorateCluster(Quorum):
 
     def __init__(self, lab, brokers):
         super().__init__(lab)
-        if not EXAMPLE.exists():
-            raise Failed(f"no {EXAMPLE.relative_to(ROOT)}: cargo build --release --example cluster")
+        if not lab.example.exists():
+            raise Failed(f"no {lab.example}: cargo build --release --example cluster")
         words = ["--controllers", CONTROLLERS, "--brokers", brokers, "--json"]
         words += ["--base-port", free_ports(CONTROLLERS + 10), "--data-dir", self.data_dir]
-        self.server = lab.server(Server("cluster", [EXAMPLE, *words], lab.log("cluster")))
+        self.server = lab.server(Server("cluster", [lab.example, *words], lab.log("cluster")))
 
     def start(self):
         if self.server.alive():
@@ -233,9 +233,10 @@ class StockCluster(JvmControllers):
 class Lab:
     """One run of one suite: which Kafka, whose controllers, where files and logs are."""
 
-    def __init__(self, kafka, kind, clients, workspace):
+    def __init__(self, kafka, options, clients, workspace):
         self.kafka = kafka
-        self.kind = kind
+        self.kind = options.controllers
+        self.example = options.cluster
         self.clients = clients
         self.workspace = workspace
         self._servers = []

@@ -10,7 +10,7 @@ import time
 from suites import SUITES
 
 from .clients import Clients
-from .clusters import Lab
+from .clusters import EXAMPLE, Lab
 from .procs import kill_all_at_exit
 from .steps import Failed, Report, Selection, run_suite, steps_of
 from .stock import Kafka
@@ -25,6 +25,7 @@ def parse(argv):
     )
     parser.add_argument("versions", nargs="*", metavar="VERSION", help=f"releases of stock Kafka ({DEFAULT_VERSION})")
     parser.add_argument("--controllers", choices=("quorate", "jvm"), default="quorate")
+    parser.add_argument("--cluster", type=pathlib.Path, default=EXAMPLE, metavar="PATH", help="the built example to run")
     parser.add_argument("--only", action="append", default=[], metavar="STEP,…", help="suites, steps or suite.step")
     parser.add_argument("--list", action="store_true", help="print suites and steps, and run none")
     parser.add_argument("--keep", action="store_true", help="keep the servers' files and logs")
@@ -58,7 +59,7 @@ def run_one(suite, version, options, clients, selection, report):
     workspace = pathlib.Path(tempfile.mkdtemp(prefix=f"interop-{suite.NAME}-"))
     print(f"== {suite.NAME}: {suite.__doc__.splitlines()[0]} Kafka {version}, {options.controllers} controllers", flush=True)
     try:
-        lab = Lab(Kafka(version).fetch(), options.controllers, clients.install(), workspace)
+        lab = Lab(Kafka(version).fetch(), options, clients.install(), workspace)
     except Failed as failure:
         report.fail(f"{suite.NAME}.fetch", "stock Kafka and its clients", failure, time.monotonic() - began)
         return
