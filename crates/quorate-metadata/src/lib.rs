@@ -2,6 +2,7 @@
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod apply;
 mod change;
 mod delta;
 mod image;
@@ -11,6 +12,7 @@ mod publisher;
 mod section;
 mod topics;
 
+pub use apply::KafkaMetadata;
 pub use change::Change;
 pub use delta::{Delta, LocalChanges, LocalDelete, LocalReplica, Section};
 pub use image::MetadataImage;
@@ -24,6 +26,3 @@ pub use section::{
     QuotaValue, ResourceType, Scram, ScramCredential, ScramMechanism, SecurityProtocol,
 };
 pub use topics::{BrokerCounts, LeaderRecovery, Partition, PartitionId, Topic, Topics};
-
-/// Applies metadata records to a [`MetadataImage`].
-pub struct KafkaMetadata;

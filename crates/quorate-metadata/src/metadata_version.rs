@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use quorate_protocol::records::{MetadataRecord, VersionedRecord};
+
 /// A level of the feature `metadata.version`.
 ///
 /// ```
@@ -125,6 +127,28 @@ impl MetadataVersion {
     /// The version in which PartitionChange is written.
     pub fn partition_change_version(self) -> i16 {
         self.partition_version()
+    }
+
+    /// The version in which that record is written.
+    pub fn record_version(self, record: &MetadataRecord) -> i16 {
+        match record {
+            MetadataRecord::RegisterBroker(_) => self.register_broker_version(),
+            MetadataRecord::BrokerRegistrationChange(_) => {
+                self.broker_registration_change_version()
+            }
+            MetadataRecord::Partition(_) => self.partition_version(),
+            MetadataRecord::PartitionChange(_) => self.partition_change_version(),
+            _ => 0,
+        }
+    }
+
+    /// The record in the version in which it is written.
+    pub fn versioned(self, record: impl Into<MetadataRecord>) -> VersionedRecord {
+        let data = record.into();
+        VersionedRecord {
+            version: self.record_version(&data),
+            data,
+        }
     }
 
     /// Whether records changed between the two levels, so that going back from the higher to the

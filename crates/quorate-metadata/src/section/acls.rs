@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use im::OrdMap;
+use quorate_protocol::records::{AccessControlEntryRecord, RemoveAccessControlEntryRecord};
 use quorate_types::Uuid;
 
+use super::from;
+use crate::Reason;
 use crate::change::{Change, diff};
 
 macro_rules! code {
@@ -153,5 +156,46 @@ impl Acls {
         after: &'a Acls,
     ) -> impl Iterator<Item = Change<AclId, &'a Acl>> {
         diff(&self.by_id, &after.by_id).map(|change| change.map_key(|id| *id).map(|acl| &**acl))
+    }
+
+    /// Adds an entry or replaces it.
+    pub(crate) fn add(&mut self, record: &AccessControlEntryRecord) {
+        let acl = Acl {
+            resource_type: ResourceType(record.resource_type),
+            resource_name: record.resource_name.as_str().into(),
+            pattern_type: PatternType(record.pattern_type),
+            principal: record.principal.as_str().into(),
+            host: record.host.as_str().into(),
+            operation: AclOperation(record.operation),
+            permission: AclPermission(record.permission_type),
+        };
+        self.by_id.insert(AclId(record.id), Arc::new(acl));
+    }
+
+    /// Removes an entry, which has to be there.
+    pub(crate) fn remove(&mut self, record: &RemoveAccessControlEntryRecord) -> Result<(), Reason> {
+        let removed = self.by_id.remove(&AclId(record.id));
+        removed.map(drop).ok_or(Reason::UnknownAcl(record.id))
+    }
+
+    /// The entries after that one, as records.
+    pub(crate) fn to_records(
+        &self,
+        after: Option<AclId>,
+    ) -> impl Iterator<Item = (AclId, AccessControlEntryRecord)> {
+        self.by_id.range(from(after)).map(|(id, acl)| {
+            let record = AccessControlEntryRecord {
+                id: id.0,
+                resource_type: acl.resource_type.0,
+                resource_name: acl.resource_name.to_string(),
+                pattern_type: acl.pattern_type.0,
+                principal: acl.principal.to_string(),
+                host: acl.host.to_string(),
+                operation: acl.operation.0,
+                permission_type: acl.permission.0,
+                ..Default::default()
+            };
+            (*id, record)
+        })
     }
 }

@@ -4,11 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use im::OrdMap;
+use quorate_protocol::records::{
+    BrokerEndpoint, BrokerFeature, BrokerRegistrationChangeRecord, ControllerEndpoint,
+    ControllerFeature, RegisterBrokerRecord, RegisterControllerRecord, UnregisterBrokerRecord,
+};
 use quorate_types::{
-    BrokerEpoch, DirectoryId, Endpoint, IncarnationId, NodeId, Offset, VersionRange,
+    BrokerEpoch, DirectoryId, Endpoint, IncarnationId, NodeId, Offset, Uuid, VersionRange,
 };
 
 use crate::change::{Change, diff};
+use crate::{MetadataVersion, Reason};
 
 /// The registered brokers and controllers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -57,6 +62,98 @@ impl Cluster {
     ) -> impl Iterator<Item = Change<NodeId, &'a ControllerRegistration>> {
         diff(&self.controllers, &after.controllers)
             .map(|change| change.map_key(|id| *id).map(|controller| &**controller))
+    }
+
+    /// Registers a broker, in place of an earlier registration if there is one.
+    pub(crate) fn register_broker(
+        &mut self,
+        record: &RegisterBrokerRecord,
+        at: Offset,
+    ) -> Result<(), Reason> {
+        let broker = BrokerRegistration::from_record(record, at)?;
+        self.brokers.insert(broker.id, Arc::new(broker));
+        Ok(())
+    }
+
+    /// Removes a broker's registration.
+    pub(crate) fn unregister_broker(
+        &mut self,
+        record: &UnregisterBrokerRecord,
+    ) -> Result<(), Reason> {
+        let id = NodeId(record.broker_id);
+        self.registered(id, BrokerEpoch(record.broker_epoch))?;
+        self.brokers.remove(&id);
+        Ok(())
+    }
+
+    /// Fences or unfences a broker.
+    pub(crate) fn fence_broker(&mut self, id: i32, epoch: i64, fenced: bool) -> Result<(), Reason> {
+        let broker = self.registered(NodeId(id), BrokerEpoch(epoch))?;
+        if broker.fenced != fenced {
+            Arc::make_mut(broker).fenced = fenced;
+        }
+        Ok(())
+    }
+
+    /// Changes the registration of a broker.
+    pub(crate) fn change_broker(
+        &mut self,
+        record: &BrokerRegistrationChangeRecord,
+    ) -> Result<(), Reason> {
+        let unknown = |field, value: i8| Reason::UnknownValue {
+            field,
+            value: i64::from(value),
+        };
+        let fenced = match record.fenced {
+            -1 => Some(false),
+            0 => None,
+            1 => Some(true),
+            other => return Err(unknown("Fenced", other)),
+        };
+        let shutting_down = match record.in_controlled_shutdown {
+            0 => false,
+            1 => true,
+            other => return Err(unknown("InControlledShutdown", other)),
+        };
+        let epoch = BrokerEpoch(record.broker_epoch);
+        let broker = self.registered(NodeId(record.broker_id), epoch)?;
+        let mut next = (**broker).clone();
+        next.fenced = fenced.unwrap_or(next.fenced);
+        next.in_controlled_shutdown |= shutting_down;
+        if !record.log_dirs.is_empty() {
+            next.directories = sorted_directories(&record.log_dirs);
+        }
+        if next != **broker {
+            *broker = Arc::new(next);
+        }
+        Ok(())
+    }
+
+    /// Registers a controller, in place of an earlier registration if there is one.
+    pub(crate) fn register_controller(
+        &mut self,
+        record: &RegisterControllerRecord,
+    ) -> Result<(), Reason> {
+        let controller = ControllerRegistration::from_record(record)?;
+        self.controllers.insert(controller.id, Arc::new(controller));
+        Ok(())
+    }
+
+    /// The registration of that broker, which has to have that epoch.
+    fn registered(
+        &mut self,
+        id: NodeId,
+        epoch: BrokerEpoch,
+    ) -> Result<&mut Arc<BrokerRegistration>, Reason> {
+        let broker = self.brokers.get_mut(&id).ok_or(Reason::UnknownBroker(id))?;
+        if broker.epoch != epoch {
+            return Err(Reason::OtherBrokerEpoch {
+                id,
+                registered: broker.epoch,
+                named: epoch,
+            });
+        }
+        Ok(broker)
     }
 }
 
@@ -114,6 +211,75 @@ impl BrokerRegistration {
             real => self.directories.is_empty() || self.directories.binary_search(&real).is_ok(),
         }
     }
+
+    fn from_record(record: &RegisterBrokerRecord, at: Offset) -> Result<Self, Reason> {
+        let id = NodeId(record.broker_id);
+        let endpoints = record.end_points.iter().map(|endpoint| Listener {
+            name: endpoint.name.clone(),
+            host: endpoint.host.clone(),
+            port: endpoint.port,
+            security_protocol: SecurityProtocol(endpoint.security_protocol),
+        });
+        let features = record.features.iter().map(|feature| {
+            let (min, max) = (feature.min_supported_version, feature.max_supported_version);
+            (feature.name.clone(), VersionRange { min, max })
+        });
+        Ok(BrokerRegistration {
+            id,
+            epoch: BrokerEpoch(record.broker_epoch),
+            incarnation: IncarnationId(record.incarnation_id),
+            endpoints: by_name(id, endpoints)?,
+            features: features.collect(),
+            rack: record.rack.as_deref().map(Arc::from),
+            fenced: record.fenced,
+            in_controlled_shutdown: record.in_controlled_shutdown,
+            migrating_zk_broker: record.is_migrating_zk_broker,
+            directories: sorted_directories(&record.log_dirs),
+            at,
+        })
+    }
+
+    /// The record that registers the broker as it is now; what `version` cannot say is left out.
+    pub(crate) fn to_record(&self, version: MetadataVersion) -> RegisterBrokerRecord {
+        let directories: &[DirectoryId] = if version.has_directories() {
+            &self.directories
+        } else {
+            &[]
+        };
+        RegisterBrokerRecord {
+            broker_id: self.id.0,
+            is_migrating_zk_broker: self.migrating_zk_broker
+                && version >= MetadataVersion::V3_4_IV0,
+            incarnation_id: self.incarnation.0,
+            broker_epoch: self.epoch.0,
+            end_points: self
+                .endpoints
+                .iter()
+                .map(|listener| BrokerEndpoint {
+                    name: listener.name.clone(),
+                    host: listener.host.clone(),
+                    port: listener.port,
+                    security_protocol: listener.security_protocol.0,
+                    ..Default::default()
+                })
+                .collect(),
+            features: self
+                .features
+                .iter()
+                .map(|(name, range)| BrokerFeature {
+                    name: name.clone(),
+                    min_supported_version: range.min,
+                    max_supported_version: range.max,
+                    ..Default::default()
+                })
+                .collect(),
+            rack: self.rack.as_deref().map(str::to_owned),
+            fenced: self.fenced,
+            in_controlled_shutdown: self.in_controlled_shutdown,
+            log_dirs: directories.iter().map(|directory| directory.0).collect(),
+            ..Default::default()
+        }
+    }
 }
 
 impl PartialEq for BrokerRegistration {
@@ -168,6 +334,58 @@ impl ControllerRegistration {
             .iter()
             .find(|endpoint| endpoint.name == listener)
     }
+
+    fn from_record(record: &RegisterControllerRecord) -> Result<Self, Reason> {
+        let id = NodeId(record.controller_id);
+        let endpoints = record.end_points.iter().map(|endpoint| Listener {
+            name: endpoint.name.clone(),
+            host: endpoint.host.clone(),
+            port: endpoint.port,
+            security_protocol: SecurityProtocol(endpoint.security_protocol),
+        });
+        let features = record.features.iter().map(|feature| {
+            let (min, max) = (feature.min_supported_version, feature.max_supported_version);
+            (feature.name.clone(), VersionRange { min, max })
+        });
+        Ok(ControllerRegistration {
+            id,
+            incarnation: IncarnationId(record.incarnation_id),
+            zk_migration_ready: record.zk_migration_ready,
+            endpoints: by_name(id, endpoints)?,
+            features: features.collect(),
+        })
+    }
+
+    /// The record that registers the controller as it is now.
+    pub(crate) fn to_record(&self) -> RegisterControllerRecord {
+        RegisterControllerRecord {
+            controller_id: self.id.0,
+            incarnation_id: self.incarnation.0,
+            zk_migration_ready: self.zk_migration_ready,
+            end_points: self
+                .endpoints
+                .iter()
+                .map(|listener| ControllerEndpoint {
+                    name: listener.name.clone(),
+                    host: listener.host.clone(),
+                    port: listener.port,
+                    security_protocol: listener.security_protocol.0,
+                    ..Default::default()
+                })
+                .collect(),
+            features: self
+                .features
+                .iter()
+                .map(|(name, range)| ControllerFeature {
+                    name: name.clone(),
+                    min_supported_version: range.min,
+                    max_supported_version: range.max,
+                    ..Default::default()
+                })
+                .collect(),
+            ..Default::default()
+        }
+    }
 }
 
 /// A named listener of a broker or a controller.
@@ -211,4 +429,22 @@ impl SecurityProtocol {
     pub fn is_known(self) -> bool {
         (0..=3).contains(&self.0)
     }
+}
+
+/// Listeners in the order of their names; of two with the same name the later one counts.
+fn by_name(id: NodeId, listeners: impl Iterator<Item = Listener>) -> Result<Vec<Listener>, Reason> {
+    let mut named = BTreeMap::new();
+    for listener in listeners {
+        if listener.name.is_empty() {
+            return Err(Reason::UnnamedListener(id));
+        }
+        named.insert(listener.name.clone(), listener);
+    }
+    Ok(named.into_values().collect())
+}
+
+fn sorted_directories(directories: &[Uuid]) -> Vec<DirectoryId> {
+    let mut sorted: Vec<DirectoryId> = directories.iter().copied().map(DirectoryId).collect();
+    sorted.sort_unstable();
+    sorted
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use im::OrdMap;
+use quorate_protocol::records::ConfigRecord;
 
+use super::from;
 use crate::change::{Change, diff, diff_entries};
 
 /// What a configuration belongs to.
@@ -114,6 +116,51 @@ impl Configs {
             before: change.before,
             after: change.after,
         })
+    }
+
+    /// Sets a value, or deletes it if the record has none.
+    pub(crate) fn set(&mut self, record: &ConfigRecord) {
+        let kind = ConfigKind(record.resource_type);
+        let resource = ConfigResource::new(kind, record.resource_name.as_str());
+        match &record.value {
+            Some(value) => {
+                let values = self.by_resource.entry(resource).or_default();
+                Arc::make_mut(values).insert(record.name.as_str().into(), value.as_str().into());
+            }
+            None => {
+                let Some(values) = self.by_resource.get_mut(&resource) else {
+                    return;
+                };
+                Arc::make_mut(values).remove(record.name.as_str());
+                if values.is_empty() {
+                    self.by_resource.remove(&resource);
+                }
+            }
+        }
+    }
+
+    /// Forgets all configuration of a topic that was removed.
+    pub(crate) fn topic_removed(&mut self, name: Arc<str>) {
+        self.by_resource.remove(&ConfigResource::topic(name));
+    }
+
+    /// The configuration after that resource, one resource at a time, as records.
+    pub(crate) fn to_records(
+        &self,
+        after: Option<ConfigResource>,
+    ) -> impl Iterator<Item = (ConfigResource, Vec<ConfigRecord>)> {
+        self.by_resource
+            .range(from(after))
+            .map(|(resource, values)| {
+                let records = pairs(Some(values)).map(|(key, value)| ConfigRecord {
+                    resource_type: resource.kind.0,
+                    resource_name: resource.name.to_string(),
+                    name: key.to_owned(),
+                    value: Some(value.to_owned()),
+                    ..Default::default()
+                });
+                (resource.clone(), records.collect())
+            })
     }
 }
 

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use im::OrdMap;
 
-use crate::MetadataVersion;
+use quorate_protocol::records::FeatureLevelRecord;
+
 use crate::change::{Change, diff};
+use crate::{MetadataVersion, Reason};
 
 /// The finalized level of every feature but `kraft.version`, which lives in control records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -52,5 +54,37 @@ impl Features {
         after: &'a Features,
     ) -> impl Iterator<Item = Change<&'a str, i16>> {
         diff(&self.levels, &after.levels).map(|change| change.map_key(|name| &**name).map(|l| *l))
+    }
+
+    /// Sets a level; 0 removes the feature. `kraft.version` is passed over: it lives in control
+    /// records, and old logs that have it here are wrong.
+    pub(crate) fn set_level(&mut self, record: &FeatureLevelRecord) -> Result<(), Reason> {
+        let (name, level) = (record.name.as_str(), record.feature_level);
+        if name == Features::KRAFT {
+            return Ok(());
+        }
+        if name == MetadataVersion::FEATURE && MetadataVersion::from_level(level).is_none() {
+            return Err(Reason::UnknownMetadataVersion(level));
+        }
+        if level == 0 {
+            self.levels.remove(name);
+        } else {
+            self.levels.insert(name.into(), level);
+        }
+        Ok(())
+    }
+
+    /// The records that set these levels, `metadata.version` first, which readers have to know.
+    pub(crate) fn to_records(&self) -> impl Iterator<Item = FeatureLevelRecord> {
+        let is_version = |name: &str| name == MetadataVersion::FEATURE;
+        let version = self.iter().filter(move |(name, _)| is_version(name));
+        let others = self.iter().filter(move |(name, _)| !is_version(name));
+        version
+            .chain(others)
+            .map(|(name, level)| FeatureLevelRecord {
+                name: name.to_owned(),
+                feature_level: level,
+                ..Default::default()
+            })
     }
 }

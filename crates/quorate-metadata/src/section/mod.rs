@@ -10,6 +10,8 @@ mod quotas;
 mod scram;
 mod tokens;
 
+use std::ops::Bound;
+
 pub use acls::{Acl, AclId, AclOperation, AclPermission, Acls, PatternType, ResourceType};
 pub use cluster::{
     BrokerRegistration, Cluster, ControllerRegistration, Listener, SecurityProtocol,
@@ -20,3 +22,13 @@ pub use producer_ids::ProducerIds;
 pub use quotas::{ClientQuotas, QuotaChange, QuotaEntity, QuotaValue};
 pub use scram::{Scram, ScramCredential, ScramMechanism};
 pub use tokens::{DelegationToken, DelegationTokens};
+
+pub(crate) use scram::ScramKey;
+
+/// Everything after that key; everything at all for `None`.
+fn from<K>(after: Option<K>) -> (Bound<K>, Bound<K>) {
+    (
+        after.map_or(Bound::Unbounded, Bound::Excluded),
+        Bound::Unbounded,
+    )
+}

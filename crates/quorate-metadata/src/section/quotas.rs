@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use im::OrdMap;
+use quorate_protocol::records::{ClientQuotaRecord, EntityData};
 
+use super::from;
 use crate::change::{Change, diff, diff_entries};
 
 /// Whom a quota limits: kinds (`user`, `client-id`, `ip`) with names, `None` being the default of
@@ -23,6 +25,15 @@ impl QuotaEntity {
     /// The name for that kind: `Some(None)` for its default, `None` if the kind is not part of it.
     pub fn name(&self, kind: &str) -> Option<Option<&str>> {
         self.0.get(kind).map(|name| name.as_deref())
+    }
+
+    fn to_record(&self) -> Vec<EntityData> {
+        let part = |(kind, name): (&str, Option<&str>)| EntityData {
+            entity_type: kind.to_owned(),
+            entity_name: name.map(str::to_owned),
+            ..Default::default()
+        };
+        self.parts().map(part).collect()
     }
 }
 
@@ -92,6 +103,43 @@ impl ClientQuotas {
             entity: change.key,
             before: change.before,
             after: change.after,
+        })
+    }
+
+    /// Sets or removes one limit.
+    pub(crate) fn set(&mut self, record: &ClientQuotaRecord) {
+        let entity: QuotaEntity = record
+            .entity
+            .iter()
+            .map(|part| (part.entity_type.clone(), part.entity_name.clone()))
+            .collect();
+        if record.remove {
+            let Some(limits) = self.by_entity.get_mut(&entity) else {
+                return;
+            };
+            Arc::make_mut(limits).remove(record.key.as_str());
+            if limits.is_empty() {
+                self.by_entity.remove(&entity);
+            }
+        } else {
+            let limits = self.by_entity.entry(entity).or_default();
+            Arc::make_mut(limits).insert(record.key.as_str().into(), QuotaValue::new(record.value));
+        }
+    }
+
+    /// The limits after that entity, one entity at a time, as records.
+    pub(crate) fn to_records(
+        &self,
+        after: Option<QuotaEntity>,
+    ) -> impl Iterator<Item = (QuotaEntity, Vec<ClientQuotaRecord>)> {
+        self.by_entity.range(from(after)).map(|(entity, limits)| {
+            let records = limits.iter().map(|(key, value)| ClientQuotaRecord {
+                entity: entity.to_record(),
+                key: key.to_string(),
+                value: value.get(),
+                ..Default::default()
+            });
+            (entity.clone(), records.collect())
         })
     }
 }

@@ -4,7 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use im::OrdMap;
+use quorate_protocol::records::{RemoveUserScramCredentialRecord, UserScramCredentialRecord};
 
+use super::from;
+use crate::Reason;
 use crate::change::{Change, diff};
 
 /// A SCRAM mechanism by its number in Kafka.
@@ -43,10 +46,11 @@ impl fmt::Debug for ScramCredential {
 /// The credentials of all users.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Scram {
-    by_key: OrdMap<Key, Arc<ScramCredential>>,
+    by_key: OrdMap<ScramKey, Arc<ScramCredential>>,
 }
 
-type Key = (ScramMechanism, Arc<str>);
+/// A mechanism and a user.
+pub(crate) type ScramKey = (ScramMechanism, Arc<str>);
 
 impl Scram {
     /// The user's credential for that mechanism.
@@ -75,6 +79,53 @@ impl Scram {
             change
                 .map_key(|(mechanism, user)| (*mechanism, &**user))
                 .map(|credential| &**credential)
+        })
+    }
+
+    /// Sets a user's credential.
+    pub(crate) fn set(&mut self, record: &UserScramCredentialRecord) {
+        let credential = ScramCredential {
+            salt: record.salt.to_vec(),
+            stored_key: record.stored_key.to_vec(),
+            server_key: record.server_key.to_vec(),
+            iterations: record.iterations,
+        };
+        let key = (
+            ScramMechanism(record.mechanism),
+            record.name.as_str().into(),
+        );
+        self.by_key.insert(key, Arc::new(credential));
+    }
+
+    /// Removes a user's credential, which has to be there.
+    pub(crate) fn remove(
+        &mut self,
+        record: &RemoveUserScramCredentialRecord,
+    ) -> Result<(), Reason> {
+        let key = (
+            ScramMechanism(record.mechanism),
+            record.name.as_str().into(),
+        );
+        let removed = self.by_key.remove(&key).map(drop);
+        removed.ok_or_else(|| Reason::UnknownCredential(record.name.clone()))
+    }
+
+    /// The credentials after that one, as records.
+    pub(crate) fn to_records(
+        &self,
+        after: Option<ScramKey>,
+    ) -> impl Iterator<Item = (ScramKey, UserScramCredentialRecord)> {
+        self.by_key.range(from(after)).map(|(key, credential)| {
+            let record = UserScramCredentialRecord {
+                name: key.1.to_string(),
+                mechanism: key.0.0,
+                salt: credential.salt.clone().into(),
+                stored_key: credential.stored_key.clone().into(),
+                server_key: credential.server_key.clone().into(),
+                iterations: credential.iterations,
+                ..Default::default()
+            };
+            (key.clone(), record)
         })
     }
 }

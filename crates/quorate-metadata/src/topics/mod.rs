@@ -6,6 +6,7 @@
 
 mod derived;
 mod partition;
+mod record;
 
 use std::sync::Arc;
 
@@ -289,9 +290,7 @@ impl Topics {
 
     /// The partitions of one topic, or of all, that have an ELR or a last known one.
     pub(crate) fn with_elr(&self, topic: Option<TopicId>) -> Vec<PartitionId> {
-        let has = |partition: &Partition| {
-            !partition.elr.is_empty() || !partition.last_known_elr.is_empty()
-        };
+        let has = |partition: &Partition| partition.has_elr();
         match topic {
             Some(topic) => self
                 .partitions
