@@ -47,6 +47,7 @@ pub struct WireField<'a> {
     pub nullable: Option<i16>,
     pub default: Option<Expr>,
     pub ignorable: bool,
+    pub classic: bool,
 }
 
 impl WireField<'_> {
@@ -63,6 +64,7 @@ impl WireField<'_> {
             nullable: None,
             default: None,
             ignorable: false,
+            classic: false,
         };
         for attribute in named(&field.attrs, "field") {
             attribute.parse_nested_meta(|meta| wire.set(&meta))?;
@@ -83,10 +85,12 @@ impl WireField<'_> {
             self.default = Some(meta.value()?.parse()?);
         } else if meta.path.is_ident("ignorable") {
             self.ignorable = true;
+        } else if meta.path.is_ident("classic") {
+            self.classic = true;
         } else {
-            return Err(
-                meta.error("one of since, until, tag, nullable, default, ignorable is wanted")
-            );
+            return Err(meta.error(
+                "one of since, until, tag, nullable, default, ignorable, classic is wanted",
+            ));
         }
         Ok(())
     }

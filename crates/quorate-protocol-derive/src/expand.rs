@@ -131,8 +131,8 @@ fn min_size(fields: &[WireField<'_>], keeps_tags: bool) -> TokenStream {
         .filter(|field| field.tag.is_none())
         .map(|field| {
             let ty = field.ty;
-            let size = quote!(<#ty as ::quorate_protocol::codec::Wire>::min_size(form));
-            // A nullable struct takes less when it is null; before it may be null, it takes more.
+            let form = form(field);
+            let size = quote!(<#ty as ::quorate_protocol::codec::Wire>::min_size(#form));
             match present(field) {
                 None => quote!(+ #size),
                 Some(present) => quote!(+ if #present { #size } else { 0 }),
@@ -149,11 +149,12 @@ fn write(ident: &syn::Ident, fields: &[WireField<'_>], keeps_tags: bool) -> Toke
         .map(|field| {
             let label = label(ident, field);
             let name = field.ident;
+            let form = form(field);
             let put = match field.nullable {
-                None => quote!(::quorate_protocol::codec::Wire::write(&self.#name, form, sink)?;),
+                None => quote!(::quorate_protocol::codec::Wire::write(&self.#name, #form, sink)?;),
                 Some(since) => quote! {
                     ::quorate_protocol::codec::write_nullable_since(
-                        &self.#name, #since, #label, form, sink,
+                        &self.#name, #since, #label, #form, sink,
                     )?;
                 },
             };
@@ -270,11 +271,11 @@ fn read(ident: &syn::Ident, fields: &[WireField<'_>], keeps_tags: bool) -> Token
 }
 
 fn read_field(ident: &syn::Ident, field: &WireField<'_>) -> TokenStream {
-    let (ty, label) = (field.ty, label(ident, field));
+    let (ty, label, form) = (field.ty, label(ident, field), form(field));
     let get = match field.nullable {
-        None => quote!(<#ty as ::quorate_protocol::codec::Wire>::read(form, reader)),
+        None => quote!(<#ty as ::quorate_protocol::codec::Wire>::read(#form, reader)),
         Some(since) => {
-            quote!(::quorate_protocol::codec::read_nullable_since(#since, form, reader))
+            quote!(::quorate_protocol::codec::read_nullable_since(#since, #form, reader))
         }
     };
     quote!(#get.map_err(|error| error.within(#label))?)
@@ -288,6 +289,15 @@ fn tagged<'a, 'b>(fields: &'a [WireField<'b>]) -> Vec<(u32, &'a WireField<'b>)> 
         .collect();
     tagged.sort_by_key(|(tag, _)| *tag);
     tagged
+}
+
+/// The form that the field is spelled in.
+fn form(field: &WireField<'_>) -> TokenStream {
+    if field.classic {
+        quote!(form.classic())
+    } else {
+        quote!(form)
+    }
 }
 
 /// Whether the version has the field; `None` if every version has it.

@@ -24,6 +24,7 @@
 //! | `nullable = 7` | an `Option` that may be null from that version on (without: from the first) |
 //! | `default = -1` | its default, instead of the type's own |
 //! | `ignorable` | is dropped silently by versions that do not have it |
+//! | `classic` | is spelled as in versions that are not flexible |
 //!
 //! A field named `unknown_tags` holds the tagged fields that are not known; every struct that is
 //! ever flexible has one. It is not itself on the wire.

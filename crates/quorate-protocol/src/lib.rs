@@ -5,6 +5,7 @@
 //! good for.
 //!
 //! - [`codec`]: how values become bytes and back, and the derive macros;
+//! - [`messages`]: requests and responses, their headers and frames;
 //! - [`records`]: the 26 metadata records and their frame;
 //! - [`control`]: the control records of raft;
 //! - [`batch`]: record batches, version 2;
@@ -18,6 +19,7 @@ extern crate self as quorate_protocol;
 pub mod batch;
 pub mod codec;
 pub mod control;
+pub mod messages;
 pub mod records;
 pub mod snapshot;
 

@@ -19,6 +19,11 @@ impl Form {
     pub const fn new(version: i16, flexible: bool) -> Form {
         Form { version, flexible }
     }
+
+    /// The same version, not flexible.
+    pub const fn classic(self) -> Form {
+        Form::new(self.version, false)
+    }
 }
 
 /// A value that is written to the wire and read from it.

@@ -1,0 +1,94 @@
+//! Deletes access rules (KIP-140).
+
+use quorate_types::ErrorCode;
+
+use crate::codec::{Fields, Message, UnknownTags};
+
+/// Asks to delete the rules that match.
+#[derive(Debug, Clone, PartialEq, Eq, Message)]
+#[message(key = 31, versions = 1..=3, flexible = 2)]
+pub struct DeleteAclsRequest {
+    /// Which rules to delete.
+    pub filters: Vec<DeleteAclsFilter>,
+    /// Tagged fields that are not known here.
+    pub unknown_tags: UnknownTags,
+}
+
+/// Which rules to delete.
+#[derive(Debug, Clone, PartialEq, Eq, Fields)]
+pub struct DeleteAclsFilter {
+    /// The resource's type: 1 any, 2 topic, 3 group, 4 cluster, 5 transactional id, 6 delegation
+    /// token, 7 user.
+    pub resource_type_filter: i8,
+    /// The resource's name; null for any.
+    pub resource_name_filter: Option<String>,
+    /// How the resource is named: 1 any, 2 any that fits the name, 3 literally, 4 by a prefix.
+    #[field(default = 3)]
+    pub pattern_type_filter: i8,
+    /// The principal, as `type:name`; null for any.
+    pub principal_filter: Option<String>,
+    /// The host; null for any.
+    pub host_filter: Option<String>,
+    /// The operation: 1 any, 2 all, 3 read, 4 write, 5 create, 6 delete, 7 alter, 8 describe, 9
+    /// cluster action, 10 describe configs, 11 alter configs, 12 idempotent write, 13 create
+    /// tokens, 14 describe tokens.
+    pub operation: i8,
+    /// What the rule does: 1 any, 2 denies, 3 allows.
+    pub permission_type: i8,
+    /// Tagged fields that are not known here.
+    pub unknown_tags: UnknownTags,
+}
+
+/// What was deleted.
+#[derive(Debug, Clone, PartialEq, Eq, Message)]
+#[message(key = 31, versions = 1..=3, flexible = 2)]
+pub struct DeleteAclsResponse {
+    /// How long the client was or is to be held back by a quota, in milliseconds.
+    pub throttle_time_ms: i32,
+    /// What each filter did.
+    pub filter_results: Vec<DeleteAclsFilterResult>,
+    /// Tagged fields that are not known here.
+    pub unknown_tags: UnknownTags,
+}
+
+/// What one filter did.
+#[derive(Debug, Clone, PartialEq, Eq, Fields)]
+pub struct DeleteAclsFilterResult {
+    /// What went wrong, if anything.
+    pub error_code: ErrorCode,
+    /// What went wrong, in words; null if there is nothing to say.
+    pub error_message: Option<String>,
+    /// The rules that matched and were deleted.
+    pub matching_acls: Vec<DeleteAclsMatchingAcl>,
+    /// Tagged fields that are not known here.
+    pub unknown_tags: UnknownTags,
+}
+
+/// A rule that a filter matched.
+#[derive(Debug, Clone, PartialEq, Eq, Fields)]
+pub struct DeleteAclsMatchingAcl {
+    /// What went wrong, if anything.
+    pub error_code: ErrorCode,
+    /// What went wrong, in words; null if there is nothing to say.
+    pub error_message: Option<String>,
+    /// The resource's type: 2 topic, 3 group, 4 cluster, 5 transactional id, 6 delegation token, 7
+    /// user.
+    pub resource_type: i8,
+    /// The resource's name.
+    pub resource_name: String,
+    /// How the resource is named: 3 literally, 4 by a prefix.
+    #[field(default = 3)]
+    pub pattern_type: i8,
+    /// Whom the rule is about, as `type:name`.
+    pub principal: String,
+    /// The host that the rule is about, `*` for every host.
+    pub host: String,
+    /// The operation: 1 any, 2 all, 3 read, 4 write, 5 create, 6 delete, 7 alter, 8 describe, 9
+    /// cluster action, 10 describe configs, 11 alter configs, 12 idempotent write, 13 create
+    /// tokens, 14 describe tokens.
+    pub operation: i8,
+    /// What the rule does: 1 any, 2 denies, 3 allows.
+    pub permission_type: i8,
+    /// Tagged fields that are not known here.
+    pub unknown_tags: UnknownTags,
+}
