@@ -348,3 +348,86 @@ pub struct ReplicaStatus {
     /// How long ago it last had everything that the leader had.
     pub last_caught_up: Option<Duration>,
 }
+
+impl Request {
+    /// The reply of the request's kind that carries an error and nothing else.
+    pub fn refusal(&self, error: ErrorCode, leadership: Leadership) -> Reply {
+        match self {
+            Request::Vote(_) => Reply::Vote(VoteReply {
+                error,
+                leadership,
+                granted: false,
+            }),
+            Request::BeginQuorumEpoch(_) => {
+                Reply::BeginQuorumEpoch(EpochReply { error, leadership })
+            }
+            Request::EndQuorumEpoch(_) => Reply::EndQuorumEpoch(EpochReply { error, leadership }),
+            Request::UpdateVoter(_) => Reply::UpdateVoter(EpochReply { error, leadership }),
+            Request::Fetch(_) => Reply::Fetch(FetchReply {
+                error,
+                leadership,
+                high_watermark: None,
+                log_start: Offset(-1),
+                body: Fetched::Nothing,
+            }),
+            Request::FetchSnapshot(fetch) => Reply::FetchSnapshot(SnapshotReply {
+                error,
+                leadership,
+                id: fetch.id,
+                size: 0,
+                position: 0,
+                max_bytes: 0,
+            }),
+            Request::DescribeQuorum => Reply::DescribeQuorum(DescribeReply {
+                error,
+                leadership,
+                high_watermark: None,
+                voters: Vec::new(),
+                observers: Vec::new(),
+                nodes: Vec::new(),
+            }),
+            Request::AddVoter(_) => Reply::AddVoter(ChangeReply::of(error)),
+            Request::RemoveVoter(_) => Reply::RemoveVoter(ChangeReply::of(error)),
+            Request::ProbeVersions => Reply::ProbeVersions(error),
+        }
+    }
+}
+
+impl ChangeReply {
+    /// A reply without a message.
+    pub fn of(error: ErrorCode) -> ChangeReply {
+        ChangeReply {
+            error,
+            message: None,
+        }
+    }
+}
+
+impl Answer {
+    /// The epoch and leader that the answering node knows, where the answer carries them.
+    pub fn leadership(&self) -> Option<&Leadership> {
+        match self {
+            Answer::Vote(reply) => Some(&reply.leadership),
+            Answer::BeginQuorumEpoch(reply)
+            | Answer::EndQuorumEpoch(reply)
+            | Answer::UpdateVoter(reply) => Some(&reply.leadership),
+            Answer::Fetch(answer) => Some(&answer.leadership),
+            Answer::FetchSnapshot(answer) => Some(&answer.leadership),
+            Answer::AddVoter(_) | Answer::RemoveVoter(_) | Answer::ProbeVersions(_) => None,
+        }
+    }
+
+    /// The error that the answer carries.
+    pub fn error(&self) -> ErrorCode {
+        match self {
+            Answer::Vote(reply) => reply.error,
+            Answer::BeginQuorumEpoch(reply)
+            | Answer::EndQuorumEpoch(reply)
+            | Answer::UpdateVoter(reply) => reply.error,
+            Answer::Fetch(answer) => answer.error,
+            Answer::FetchSnapshot(answer) => answer.error,
+            Answer::AddVoter(reply) | Answer::RemoveVoter(reply) => reply.error,
+            Answer::ProbeVersions(answer) => answer.error,
+        }
+    }
+}
