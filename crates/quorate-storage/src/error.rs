@@ -99,6 +99,16 @@ pub enum StorageError {
         /// The latest snapshot that is whole.
         latest: Option<OffsetAndEpoch>,
     },
+    /// There is a vote but no log.
+    #[error(
+        "{} holds quorum-state but neither a log nor a snapshot; restore them, or empty the \
+         directory, format it and let the node join anew",
+        .dir.display()
+    )]
+    LogMissing {
+        /// The log's directory.
+        dir: PathBuf,
+    },
     /// A snapshot file is not whole.
     #[error("{} is no whole snapshot: {error}", .path.display())]
     Snapshot {

@@ -4,7 +4,8 @@ use bytes::{BufMut, Bytes, BytesMut};
 use quorate_types::{ControlRecord, Epoch, Offset, WallTime};
 
 use super::header::{CONTROL_BIT, CRC_END, LENGTH_END};
-use super::{BATCH_HEADER_BYTES, BatchError, MAX_BATCH_BYTES, control, varint};
+use super::{BATCH_HEADER_BYTES, BatchError, MAX_BATCH_BYTES, varint};
+use crate::control;
 
 /// A batch of data records, the first at `base`. The values are frames of metadata records, or
 /// whatever another domain keeps in its log; none may be empty.
@@ -40,7 +41,7 @@ pub fn encode_control_batch(
     encode(base, epoch, at, CONTROL_BIT, records.len(), || {
         encoded
             .iter()
-            .map(|(key, value)| (Some(&key[..]), &value[..]))
+            .map(|record| (Some(&record.key[..]), &record.value[..]))
     })
 }
 

@@ -1,5 +1,7 @@
 //! What can be wrong with a batch.
 
+use crate::codec::{DecodeError, EncodeError};
+
 /// Why bytes are not a batch of the metadata log, or why records do not fit into one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -64,14 +66,19 @@ pub enum BatchError {
         /// What is wrong.
         what: &'static str,
     },
-    /// A control record of a kind or version that is not known.
-    #[error("control record type {kind} of key version {version} is unknown")]
-    ControlKind {
-        /// Its type.
-        kind: i16,
-        /// The version of its key.
-        version: i16,
+    /// A control record that cannot be read: of an unknown type, or malformed.
+    #[error("control record {index} of the batch at {base}: {error}")]
+    Control {
+        /// The batch's base offset.
+        base: i64,
+        /// The record's place in the batch, from 0.
+        index: usize,
+        /// What is wrong.
+        error: DecodeError,
     },
+    /// A control record that cannot be written.
+    #[error("a control record cannot be written: {0}")]
+    Unwritable(#[from] EncodeError),
     /// Asked for data records of a control batch or the other way round.
     #[error("the batch at {base} is {}a control batch", if *.control { "" } else { "not " })]
     Kind {

@@ -30,8 +30,6 @@
 //! # Ok::<(), quorate_protocol::batch::BatchError>(())
 //! ```
 
-mod body;
-mod control;
 mod encode;
 mod error;
 mod header;

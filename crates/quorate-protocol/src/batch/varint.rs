@@ -1,4 +1,4 @@
-//! Varints: zigzag around records, unsigned inside control records.
+//! The zigzag varints of records, which exist nowhere else in Kafka's protocol.
 
 use bytes::{BufMut, BytesMut};
 
@@ -10,12 +10,7 @@ pub(super) fn size(value: i32) -> usize {
 
 /// Writes a number as a zigzag varint.
 pub(super) fn put(into: &mut BytesMut, value: i32) {
-    put_unsigned(into, zigzag(value));
-}
-
-/// Writes a number as an unsigned varint.
-pub(super) fn put_unsigned(into: &mut BytesMut, value: u32) {
-    let mut rest = value;
+    let mut rest = zigzag(value);
     while rest >= 0x80 {
         into.put_u8(rest as u8 | 0x80);
         rest >>= 7;
@@ -25,13 +20,8 @@ pub(super) fn put_unsigned(into: &mut BytesMut, value: u32) {
 
 /// Reads a varint of 32 bits off the front of `bytes`; `None` if it does not end in time.
 pub(super) fn take(bytes: &mut &[u8]) -> Option<i32> {
-    let raw = take_unsigned(bytes)?;
+    let raw = u32::try_from(take_bits(bytes, 5)?).ok()?;
     Some((raw >> 1) as i32 ^ -((raw & 1) as i32))
-}
-
-/// Reads an unsigned varint of 32 bits off the front of `bytes`.
-pub(super) fn take_unsigned(bytes: &mut &[u8]) -> Option<u32> {
-    u32::try_from(take_bits(bytes, 5)?).ok()
 }
 
 /// Reads a varint of 64 bits off the front of `bytes`.

@@ -4,7 +4,8 @@ use bytes::Bytes;
 use quorate_types::{ControlRecord, Epoch, Offset, WallTime};
 
 use super::header::CRC_END;
-use super::{BATCH_HEADER_BYTES, BatchError, BatchHeader, RawRecords, Records, control};
+use super::{BATCH_HEADER_BYTES, BatchError, BatchHeader, RawRecord, RawRecords, Records};
+use crate::control;
 
 /// A whole batch in a shared buffer. Cloning it copies no bytes.
 ///
@@ -116,7 +117,7 @@ impl BatchView {
         }
         self.raw_records()
             .enumerate()
-            .map(|(index, record)| control::decode(&record?, self.base_offset().0, index))
+            .map(|(index, record)| self.control_record(index, &record?))
             .collect()
     }
 
@@ -131,6 +132,21 @@ impl BatchView {
             ),
             codec => RawRecords::failed(BatchError::Compressed { codec }),
         }
+    }
+
+    fn control_record(
+        &self,
+        index: usize,
+        record: &RawRecord,
+    ) -> Result<ControlRecord, BatchError> {
+        let base = self.base_offset().0;
+        // A control record without a key was refused before.
+        let key = record.key.clone().unwrap_or_default();
+        control::decode(&key, &record.value).map_err(|error| BatchError::Control {
+            base,
+            index,
+            error,
+        })
     }
 
     fn wrong_kind(&self) -> BatchError {

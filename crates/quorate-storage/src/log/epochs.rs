@@ -31,7 +31,9 @@ impl EpochStarts {
 
     /// Forgets what ends before `start`.
     pub(crate) fn start_at(&mut self, start: Offset, end: Offset) {
-        let first = self.0.partition_point(|(_, epoch_start)| *epoch_start <= start);
+        let first = self
+            .0
+            .partition_point(|(_, epoch_start)| *epoch_start <= start);
         self.0.drain(..first.saturating_sub(1));
         if start >= end {
             self.0.clear();

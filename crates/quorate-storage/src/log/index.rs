@@ -40,7 +40,10 @@ impl SparseIndex {
         let last = relative(base, batch.end_offset() - 1);
         let timestamp = batch.timestamp.0;
         self.first_timestamp.get_or_insert(timestamp);
-        if self.latest.is_none_or(|latest| timestamp > latest.timestamp) {
+        if self
+            .latest
+            .is_none_or(|latest| timestamp > latest.timestamp)
+        {
             self.latest = Some(TimePoint { timestamp, last });
         }
         if self.bytes_since_point > INTERVAL_BYTES {
@@ -61,14 +64,6 @@ impl SparseIndex {
             Some(before) => u64::from(self.points[before].position),
             None => 0,
         }
-    }
-
-    /// The position of the last point below `size`, from where [`SparseIndex::cut`] wants to be
-    /// told of the batches again.
-    pub(crate) fn last_point_below(&self, size: u64) -> u64 {
-        let below = |point: &&Point| u64::from(point.position) < size;
-        let point = self.points.iter().rev().find(below);
-        point.map_or(0, |point| u64::from(point.position))
     }
 
     /// Forgets what lies at or after the point at `position`; the batches from there on have to be

@@ -67,7 +67,11 @@ pub(crate) fn scan<E: From<io::Error>>(
         if position >= len {
             break None;
         }
-        let chunk = read_chunk(file, position, wanted.min(len - position))?;
+        let asked = wanted.min(len - position);
+        let chunk = read_chunk(file, position, asked)?;
+        if (chunk.len() as u64) < asked {
+            break Some(cut_off(chunk.len() as u64));
+        }
         let start = position;
         let mut bad = None;
         for batch in split_batches(chunk.clone()) {
@@ -132,8 +136,7 @@ pub(crate) fn find_good(
             let Some(header) = plausible(&chunk[at..], expected) else {
                 continue;
             };
-            if header.size as u64 <= len - position
-                && is_good(file, position, header.size as u64)?
+            if header.size as u64 <= len - position && is_good(file, position, header.size as u64)?
             {
                 return Ok(Some(position));
             }

@@ -148,6 +148,10 @@ impl Vfs for MemVfs {
         self.disk().find(path).map(|_| ())
     }
 
+    fn exists(&self, path: &Path) -> bool {
+        self.disk().find(path).is_ok()
+    }
+
     fn lock(&self, path: &Path) -> io::Result<Box<dyn LockGuard>> {
         let mut disk = self.disk();
         if !disk.locks.insert(path.to_path_buf()) {

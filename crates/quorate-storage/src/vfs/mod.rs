@@ -65,6 +65,9 @@ pub trait Vfs: fmt::Debug + Send + Sync + 'static {
     /// dropped; `WouldBlock` if another holds it.
     fn lock(&self, path: &Path) -> io::Result<Box<dyn LockGuard>>;
 
+    /// Whether there is a file of that name.
+    fn exists(&self, path: &Path) -> bool;
+
     /// The whole content of a file of at most `limit` bytes; `InvalidData` if it is longer.
     fn read_all(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         let file = self.open(path, OpenMode::Read)?;

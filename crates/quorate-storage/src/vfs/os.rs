@@ -67,6 +67,10 @@ impl Vfs for OsVfs {
         fs::set_permissions(path, permissions)
     }
 
+    fn exists(&self, path: &Path) -> bool {
+        path.is_file()
+    }
+
     fn lock(&self, path: &Path) -> io::Result<Box<dyn LockGuard>> {
         let mut options = OpenOptions::new();
         let file = options
