@@ -210,20 +210,6 @@ impl<'a> Reader<'a> {
         Err(self.error(DecodeProblem::VarintTooLong))
     }
 
-    /// A signed varint (zigzag) of at most 32 bits.
-    #[inline]
-    pub fn read_varint(&mut self) -> Result<i32, DecodeError> {
-        let raw = self.read_uvarint()?;
-        Ok((raw >> 1) as i32 ^ -((raw & 1) as i32))
-    }
-
-    /// A signed varint (zigzag) of at most 64 bits.
-    #[inline]
-    pub fn read_varlong(&mut self) -> Result<i64, DecodeError> {
-        let raw = self.read_uvarlong()?;
-        Ok((raw >> 1) as i64 ^ -((raw & 1) as i64))
-    }
-
     /// The length of a string: `None` for null.
     pub(super) fn string_length(&mut self, form: Form) -> Result<Option<usize>, DecodeError> {
         let length = if form.flexible {
@@ -304,11 +290,9 @@ impl<'a> Reader<'a> {
             let outer = self.end;
             self.end = self.at + size;
             if !known(tag, self)? {
-                self.charge(size_of::<RawTag>())?;
+                self.charge(unknown.growth())?;
                 let data = self.take_bytes(size)?;
-                if !unknown.insert(RawTag { tag, data }) {
-                    return Err(self.error(DecodeProblem::DuplicateTag { tag }));
-                }
+                unknown.push(RawTag { tag, data });
             }
             if self.at != self.end {
                 let left = self.remaining();
@@ -316,6 +300,9 @@ impl<'a> Reader<'a> {
             }
             self.end = outer;
         }
+        unknown
+            .sort()
+            .map_err(|tag| self.error(DecodeProblem::DuplicateTag { tag }))?;
         Ok(unknown)
     }
 
@@ -352,7 +339,6 @@ mod tests {
         let mut long = [0xff; 10];
         long[9] = 0x01;
         assert_eq!(Reader::new(&long).read_uvarlong(), Ok(u64::MAX));
-        assert_eq!(Reader::new(&long).read_varlong(), Ok(i64::MIN));
         long[9] = 0x02;
         assert_eq!(
             problem(Reader::new(&long).read_uvarlong()),

@@ -78,18 +78,6 @@ pub trait Sink {
         self.put(&bytes[..=length]);
     }
 
-    /// A signed varint (zigzag).
-    #[inline]
-    fn put_varint(&mut self, value: i32) {
-        self.put_uvarint((value << 1 ^ value >> 31) as u32);
-    }
-
-    /// A signed varint (zigzag).
-    #[inline]
-    fn put_varlong(&mut self, value: i64) {
-        self.put_uvarlong((value << 1 ^ value >> 63) as u64);
-    }
-
     /// The length of a string, or of null.
     #[inline]
     fn put_string_length(&mut self, form: Form, length: Option<usize>) -> Result<(), EncodeError> {
@@ -240,14 +228,14 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(128))]
 
         #[test]
-        fn signed_varints_come_back(short: i32, long: i64) {
+        fn varints_come_back(short: u32, long: u64) {
             let mut writer = Writer::default();
-            writer.put_varint(short);
-            writer.put_varlong(long);
+            writer.put_uvarint(short);
+            writer.put_uvarlong(long);
             let bytes = writer.freeze();
             let mut reader = Reader::new(&bytes);
-            prop_assert_eq!(reader.read_varint(), Ok(short));
-            prop_assert_eq!(reader.read_varlong(), Ok(long));
+            prop_assert_eq!(reader.read_uvarint(), Ok(short));
+            prop_assert_eq!(reader.read_uvarlong(), Ok(long));
             prop_assert_eq!(reader.finish(), Ok(()));
         }
     }

@@ -25,17 +25,47 @@ struct Tags(Vec<RawTag>);
 impl UnknownTags {
     /// Adds a field; `false`, and nothing added, if there is one of that tag.
     pub fn insert(&mut self, field: RawTag) -> bool {
-        let Tags(tags) = &mut **self.0.get_or_insert_default();
-        match tags.last() {
-            Some(last) if last.tag >= field.tag => {
-                match tags.binary_search_by_key(&field.tag, |present| present.tag) {
-                    Ok(_) => return false,
-                    Err(index) => tags.insert(index, field),
-                }
-            }
-            _ => tags.push(field),
+        let found = self
+            .as_slice()
+            .binary_search_by_key(&field.tag, |present| present.tag);
+        if let Err(index) = found {
+            self.0.get_or_insert_default().0.insert(index, field);
         }
-        true
+        found.is_err()
+    }
+
+    /// Adds a field at the end, wherever it belongs: what comes from the wire is put in order once,
+    /// by [`sort`](UnknownTags::sort), lest fields in descending order cost quadratic time.
+    pub(super) fn push(&mut self, field: RawTag) {
+        let Tags(tags) = &mut **self.0.get_or_insert_default();
+        if tags.len() == tags.capacity() {
+            // From one on, so that a lone field takes no room for three more.
+            tags.reserve_exact(tags.len().max(1));
+        }
+        tags.push(field);
+    }
+
+    /// How many bytes the next [`push`](UnknownTags::push) allocates.
+    pub(super) fn growth(&self) -> usize {
+        match self.0.as_deref() {
+            None => size_of::<Tags>() + size_of::<RawTag>(),
+            Some(Tags(tags)) if tags.len() == tags.capacity() => {
+                2 * tags.len().max(1) * size_of::<RawTag>()
+            }
+            Some(_) => 0,
+        }
+    }
+
+    /// Puts the fields in order; a tag that is there twice is the error.
+    pub(super) fn sort(&mut self) -> Result<(), u32> {
+        let Some(Tags(tags)) = self.0.as_deref_mut() else {
+            return Ok(());
+        };
+        tags.sort_unstable_by_key(|field| field.tag);
+        match tags.windows(2).find(|pair| pair[0].tag == pair[1].tag) {
+            Some(pair) => Err(pair[0].tag),
+            None => Ok(()),
+        }
     }
 
     /// The fields, ascending by tag.

@@ -18,6 +18,8 @@ pub struct Codec {
     pub flexible_from: Option<i16>,
     pub read: fn(i16, &Bytes) -> Result<Decoded, DecodeError>,
     pub default: fn() -> Decoded,
+    /// Reads and drops, and does nothing besides.
+    pub raw: fn(i16, &Bytes) -> Result<(), DecodeError>,
 }
 
 /// A message that was read, with its type forgotten.
@@ -42,6 +44,7 @@ impl Codec {
                 Ok(decoded(message, reader.remaining()))
             },
             default: || decoded(M::default(), 0),
+            raw: |version, bytes| M::decode(version, &mut Reader::of(bytes)).map(drop),
         }
     }
 
@@ -163,7 +166,8 @@ fn vector(codecs: &[Codec], line: &str, place: &str) -> Result<Vector, String> {
     })
 }
 
-fn unhex(hex: &str) -> Result<Bytes, String> {
+/// The bytes that hexadecimal digits stand for.
+pub fn unhex(hex: &str) -> Result<Bytes, String> {
     if !hex.is_ascii() || !hex.len().is_multiple_of(2) {
         return Err("`hex` is not hexadecimal".into());
     }
