@@ -42,11 +42,14 @@ class Clients:
         return out
 
     def call(self, script, *args, seconds=60):
-        """Runs one of our client scripts; the JSON value of its last line."""
+        """Runs one of our client scripts; the JSON value of its line `result …`."""
         code, out = procs.run([str(self.python), str(SCRIPTS / script), *map(str, args)], seconds=seconds)
         if code != 0:
             raise Failed(f"{script} {' '.join(map(str, args))} ended with {code}: {out[-600:]}")
-        return json.loads(out.strip().splitlines()[-1])
+        found = [line for line in out.splitlines() if line.startswith("result ")]
+        if not found:
+            raise Failed(f"{script} {' '.join(map(str, args))} gave no result: {out[-600:]}")
+        return json.loads(found[-1].removeprefix("result "))
 
     @staticmethod
     def _must(argv, first=None):

@@ -1,4 +1,4 @@
-"""librdkafka's admin client: one action a call, its result as a line of JSON.
+"""librdkafka's admin client: one action a call, its result as a line `result JSON`.
 
     confluent_admin.py BOOTSTRAP ACTION [ARGS…]
 """
@@ -98,7 +98,7 @@ ACTIONS = [create, delete, grow, topics, describe, cluster, configs, alter, prod
 def main(bootstrap, action, *args):
     admin = AdminClient({"bootstrap.servers": bootstrap, "socket.timeout.ms": 15000})
     chosen = next(function for function in ACTIONS if function.__name__ == action)
-    print(json.dumps(chosen(admin, *args)))
+    print("result", json.dumps(chosen(admin, *args)))
 
 
 main(*sys.argv[1:])

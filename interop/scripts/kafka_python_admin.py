@@ -1,4 +1,4 @@
-"""kafka-python's admin client: one action a call, its result as a line of JSON.
+"""kafka-python's admin client: one action a call, its result as a line `result JSON`.
 
     kafka_python_admin.py BOOTSTRAP ACTION [ARGS…]
 """
@@ -64,9 +64,9 @@ def main(bootstrap, action, *args):
     admin = KafkaAdminClient(bootstrap_servers=bootstrap.split(","), request_timeout_ms=15000)
     chosen = next(function for function in ACTIONS if function.__name__ == action)
     try:
-        print(json.dumps(chosen(admin, *args), default=str))
+        print("result", json.dumps(chosen(admin, *args), default=str))
     except KafkaError as error:
-        print(json.dumps({"error": type(error).__name__, "text": str(error)}))
+        print("result", json.dumps({"error": type(error).__name__, "text": str(error)}))
     finally:
         admin.close()
 
