@@ -123,11 +123,11 @@ impl Iterator for RawRecords {
             return None;
         }
         match self.read() {
+            Ok(_) if self.next + 1 == self.count && !self.rest.is_empty() => {
+                Some(Err(self.fail("bytes are left over after it")))
+            }
             Ok(record) => {
                 self.next += 1;
-                if self.next == self.count && !self.rest.is_empty() {
-                    return Some(Err(self.fail("bytes are left over after it")));
-                }
                 Some(Ok(record))
             }
             Err(what) => Some(Err(self.fail(what))),
