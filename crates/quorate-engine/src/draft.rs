@@ -107,6 +107,11 @@ impl<'a, D: Domain> Draft<'a, D> {
         self.desk.soft
     }
 
+    /// Both the soft state to touch and the state to go by.
+    pub fn soft_and_state(&mut self) -> (&mut D::Soft, &D::State) {
+        (self.desk.soft, self.desk.work.tip())
+    }
+
     /// The generator to draw from.
     pub fn rng(&mut self) -> &mut Rng {
         self.desk.rng

@@ -5,7 +5,8 @@
 //! | standby | elected | told to lead an epoch |
 //! | elected | active | everything before the epoch's start is applied, in the next turn |
 //! | elected | standby | told not to lead |
-//! | active | active | told to lead a newer epoch that starts after all it appended |
+//! | active | active | told to lead the very next epoch, which starts after all it appended |
+//! | active | elected | told to lead a later one |
 //! | active | standby | told not to lead; the log refused an append; a decision failed |
 //! | any | broken | something committed cannot be applied; final |
 
@@ -100,12 +101,13 @@ impl<D: Domain> Engine<D> {
     /// This node leads `epoch`, whose first record is at `mine_from`. The engine becomes active in
     /// the first [`turn`](Self::turn) after it has been given everything before that.
     ///
-    /// Said again for a newer epoch while active, only the epoch changes.
+    /// Said while active, for the very next epoch, only the epoch changes: nobody else can have
+    /// written in between. After a gap the engine steps down and takes office anew.
     pub fn leader(&mut self, epoch: Epoch, mine_from: Offset) {
         match &mut self.role {
             Role::Broken { resign } => *resign = Some(epoch),
             Role::Active(reign) if epoch <= reign.epoch => {}
-            Role::Active(reign) if reign.work.end() <= mine_from => {
+            Role::Active(reign) if epoch == reign.epoch.next() && reign.work.end() <= mine_from => {
                 reign.renew(epoch, mine_from);
                 if reign.opened {
                     self.outputs.push_back(Output::Active { epoch });
@@ -134,6 +136,9 @@ impl<D: Domain> Engine<D> {
     }
 
     /// Everything before `high_watermark` is committed.
+    ///
+    /// While this node is active that is taken to be its own: what another leader committed must be
+    /// told after [`not_leader`](Self::not_leader), in the order in which the log came to know.
     pub fn high_watermark(&mut self, high_watermark: Offset) {
         if high_watermark <= self.high_watermark {
             return;

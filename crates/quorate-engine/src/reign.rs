@@ -13,6 +13,9 @@ use quorate_types::{Epoch, MonoTime, Offset, WallTime};
 use crate::domain::Domain;
 use crate::replica::Replica;
 
+/// For how long heartbeats may hold up a task that is due.
+const TASK_PATIENCE: Duration = Duration::from_secs(1);
+
 /// The time of a leader in office.
 pub(crate) struct Reign<D: Domain> {
     pub epoch: Epoch,
@@ -27,6 +30,7 @@ pub(crate) struct Reign<D: Domain> {
     /// Where each epoch of this reign starts.
     starts: Vec<(Offset, Epoch)>,
     due: BTreeMap<D::Task, MonoTime>,
+    held_up_since: Option<MonoTime>,
 }
 
 /// The state after a turn's append.
@@ -54,6 +58,7 @@ impl<D: Domain> Reign<D> {
             versions: VecDeque::new(),
             starts: vec![(start, epoch)],
             due: tasks.map(|(task, delay)| (task, now + delay)).collect(),
+            held_up_since: None,
         }
     }
 
@@ -100,12 +105,19 @@ impl<D: Domain> Reign<D> {
     pub fn take_due(&mut self, now: MonoTime) -> Option<D::Task> {
         let (task, _) = self.earliest().filter(|(_, due)| *due <= now)?;
         self.due.remove(&task);
+        self.held_up_since = None;
         Some(task)
     }
 
-    /// Whether a task has been due for more than `patience`.
-    pub fn is_overdue(&self, now: MonoTime, patience: Duration) -> bool {
-        self.next_due().is_some_and(|due| due + patience < now)
+    /// Heartbeats hold up the tasks that are due; says whether they did for long enough. What counts
+    /// is when they were first seen to, not when the task was due: after a pause of the whole node
+    /// the heartbeats that came in meanwhile are to be heard first.
+    pub fn is_held_up(&mut self, now: MonoTime) -> bool {
+        if self.next_due().is_none_or(|due| due > now) {
+            return false;
+        }
+        let since = *self.held_up_since.get_or_insert(now);
+        since + TASK_PATIENCE <= now
     }
 
     /// Runs a task at `due`.

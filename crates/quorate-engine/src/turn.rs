@@ -28,8 +28,6 @@ use crate::replica::Replica;
 
 /// How often a turn decides again on a moved log before it lets others go first.
 const MOVES_MAX: usize = 8;
-/// For how long heartbeats may hold up a task that is due.
-const TASK_PATIENCE: Duration = Duration::from_secs(1);
 
 /// What a leader's turn works with.
 pub(crate) struct Office<'a, D: Domain> {
@@ -176,8 +174,7 @@ impl<D: Domain> Office<'_, D> {
         {
             return None;
         }
-        if (self.mailbox.is_lane_empty(Lane::Heartbeat)
-            || self.reign.is_overdue(self.now, TASK_PATIENCE))
+        if (self.mailbox.is_lane_empty(Lane::Heartbeat) || self.reign.is_held_up(self.now))
             && let Some(task) = self.reign.take_due(self.now)
         {
             return Some(Work::Task(task));
