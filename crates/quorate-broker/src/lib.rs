@@ -12,6 +12,8 @@ pub mod directory_assignments;
 pub mod isr;
 pub mod lifecycle;
 pub mod replicas;
+#[cfg(test)]
+mod testing;
 
 pub use broker::{
     Broker, BrokerCall, BrokerInput, BrokerOutput, BrokerRequest, BrokerResponse, Destination,
