@@ -1,7 +1,9 @@
 //! What each metadata record does to an image. This is the only way an image changes.
 
 use quorate_engine::{Bracket, Machine};
-use quorate_protocol::records::{ClearElrRecord, MetadataRecord, VersionedRecord};
+use quorate_protocol::records::{
+    ClearElrRecord, FeatureLevelRecord, MetadataRecord, VersionedRecord,
+};
 use quorate_types::{Offset, TopicId};
 
 use crate::{MetadataImage, Misfit, Partition, PartitionId, Reason};
@@ -73,7 +75,7 @@ impl MetadataImage {
                 self.cluster.fence_broker(record.id, record.epoch, false)
             }
             MetadataRecord::RegisterController(record) => self.cluster.register_controller(record),
-            MetadataRecord::FeatureLevel(record) => self.features.set_level(record),
+            MetadataRecord::FeatureLevel(record) => self.set_level(record),
             MetadataRecord::RemoveAccessControlEntry(record) => self.acls.remove(record),
             MetadataRecord::RemoveUserScramCredential(record) => self.scram.remove(record),
             MetadataRecord::Topic(record) => {
@@ -109,6 +111,20 @@ impl MetadataImage {
             // transactions are the replica's business.
             _ => {}
         }
+    }
+
+    /// Without the feature, a snapshot has no eligible leader replicas; so that an image that was
+    /// replayed is the one that was loaded, they go when the feature does. No partition epoch grows.
+    fn set_level(&mut self, record: &FeatureLevelRecord) -> Result<(), Reason> {
+        let had_elr = self.features.elr_enabled();
+        self.features.set_level(record)?;
+        if had_elr && !self.features.elr_enabled() {
+            for id in self.topics.with_elr(None) {
+                self.topics
+                    .update(id, |partition| Ok(partition.forgetting_elr()))?;
+            }
+        }
+        Ok(())
     }
 
     /// The topic's configuration goes with it.

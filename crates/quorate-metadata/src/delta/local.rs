@@ -75,6 +75,12 @@ impl LocalChanges {
                 None => {}
             }
         }
+        changes.deletes.sort_unstable_by_key(|delete| delete.id);
+        changes.leaders.sort_unstable_by_key(|leader| leader.id);
+        changes
+            .followers
+            .sort_unstable_by_key(|follower| follower.id);
+        changes.directories.sort_unstable_by_key(|(id, _)| *id);
         changes
     }
 

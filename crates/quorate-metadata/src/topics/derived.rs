@@ -54,6 +54,29 @@ impl Derived {
         keep(&mut self.reassigning, id, is(Partition::is_reassigning));
     }
 
+    /// What differs from `other`, by name.
+    pub(super) fn difference(&self, other: &Derived) -> Option<&'static str> {
+        let Derived {
+            replicas,
+            counts,
+            leaderless,
+            not_preferred,
+            reassigning,
+            similar_names,
+        } = self;
+        let same = [
+            ("replicas", *replicas == other.replicas),
+            ("counts", *counts == other.counts),
+            ("leaderless", *leaderless == other.leaderless),
+            ("not preferred", *not_preferred == other.not_preferred),
+            ("reassigning", *reassigning == other.reassigning),
+            ("similar names", *similar_names == other.similar_names),
+        ];
+        same.into_iter()
+            .find(|(_, same)| !same)
+            .map(|(name, _)| name)
+    }
+
     fn recount(&mut self, before: Option<&Partition>, after: Option<&Partition>) {
         let leader = |partition: Option<&Partition>| partition.and_then(|p| p.leader);
         if leader(before) != leader(after) {

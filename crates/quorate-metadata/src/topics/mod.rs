@@ -307,6 +307,19 @@ impl Topics {
         }
     }
 
+    /// Which index says something else than one built anew from the partitions would; `None` if all
+    /// is well. For tests and simulators.
+    pub fn index_fault(&self) -> Option<&'static str> {
+        let mut rebuilt = Derived::default();
+        for name in self.by_name.keys() {
+            rebuilt.name_added(name);
+        }
+        for (id, partition) in &self.partitions {
+            rebuilt.change(*id, None, Some(partition));
+        }
+        self.derived.difference(&rebuilt)
+    }
+
     fn ids_of(&self, topic: TopicId) -> Vec<PartitionId> {
         self.partitions
             .range(all_of(topic))

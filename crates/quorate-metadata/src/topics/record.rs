@@ -76,9 +76,16 @@ impl Partition {
             return self.clone();
         }
         Partition {
+            partition_epoch: next(self.partition_epoch),
+            ..self.forgetting_elr()
+        }
+    }
+
+    /// The state without eligible leader replicas, which does not count as a change.
+    pub(crate) fn forgetting_elr(&self) -> Partition {
+        Partition {
             elr: Vec::new(),
             last_known_elr: Vec::new(),
-            partition_epoch: next(self.partition_epoch),
             ..self.clone()
         }
     }
