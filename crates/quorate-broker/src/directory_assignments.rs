@@ -11,6 +11,9 @@
 //! Failures of a whole request back off from 100 ms to 10 s; a replica that is refused by itself
 //! goes with the next request.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 

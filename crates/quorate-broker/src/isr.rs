@@ -14,6 +14,9 @@
 //!
 //! Kafka: `AlterPartitionManager`; KIP-497, KIP-903.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
