@@ -56,7 +56,7 @@ fn damaged_messages_are_read_whole_or_refused() {
         ..
     } in &vectors
     {
-        for _ in 0..8 {
+        for _ in 0..16 {
             read += usize::from(survives(codec, *version, &mutate(&mut rng, bytes)));
         }
     }
