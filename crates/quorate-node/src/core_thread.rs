@@ -1,0 +1,120 @@
+//! The thread that owns a node: mail and time in, outputs to sockets and disk.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender as Queue};
+use std::time::Duration;
+
+use quorate_server::disk::DiskJob;
+use quorate_server::io::{ConnId, Input, Node, Output};
+use tokio::runtime::Handle;
+
+use crate::clock::Clock;
+use crate::handle::{OnEvent, PublishedMetadata};
+use crate::mailbox::Mail;
+use crate::net::{Net, NetInput, Sender};
+
+/// Inputs taken in before the node is driven: enough to share one flush among many, few enough
+/// that nobody waits long.
+const ROUND: usize = 4096;
+
+/// How a node came to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum End {
+    /// It stopped in good order.
+    Stopped,
+    /// It could not go on.
+    Failed(String),
+    /// It was cut off.
+    Crashed,
+}
+
+pub(crate) struct CoreThread<N> {
+    pub(crate) node: N,
+    pub(crate) clock: Clock,
+    pub(crate) mail: Receiver<Mail>,
+    pub(crate) disk: Queue<DiskJob>,
+    pub(crate) net: Net,
+    pub(crate) tokio: Handle,
+    pub(crate) on_event: OnEvent,
+    pub(crate) published: PublishedMetadata,
+    pub(crate) senders: BTreeMap<ConnId, Sender>,
+}
+
+impl<N: Node> CoreThread<N> {
+    pub(crate) fn run(mut self) -> End {
+        loop {
+            let now = self.clock.now();
+            self.node.drive(now);
+            if let Some(end) = self.carry_out() {
+                return end;
+            }
+            let wait = match self.node.deadline() {
+                Some(deadline) => deadline.since(self.clock.mono()),
+                None => Duration::from_secs(3600),
+            };
+            let first = match self.mail.recv_timeout(wait) {
+                Ok(first) => first,
+                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Disconnected) => return End::Crashed,
+            };
+            let mut next = Some(first);
+            let mut taken = 0;
+            while let Some(mail) = next {
+                if matches!(mail, Mail::Crash) {
+                    return End::Crashed;
+                }
+                self.take_in(mail);
+                taken += 1;
+                next = if taken < ROUND { self.mail.try_recv().ok() } else { None };
+            }
+        }
+    }
+
+    fn take_in(&mut self, mail: Mail) {
+        let input = match mail {
+            Mail::Net(NetInput::Open { conn, sender, input }) => {
+                self.senders.insert(conn, sender);
+                input
+            }
+            Mail::Net(NetInput::Plain(input)) => {
+                if let Input::Closed { conn } = &input {
+                    self.senders.remove(conn);
+                }
+                input
+            }
+            Mail::Disk(done) => Input::Disk(done),
+            Mail::Shutdown => Input::Shutdown,
+            Mail::Crash => return,
+        };
+        self.node.handle(self.clock.now(), input);
+    }
+
+    fn carry_out(&mut self) -> Option<End> {
+        while let Some(output) = self.node.poll() {
+            match output {
+                Output::Connect { conn, to } => {
+                    self.tokio.spawn(self.net.clone().dial(conn, to));
+                }
+                Output::Send { conn, frame } => {
+                    if let Some(sender) = self.senders.get(&conn) {
+                        // Fails only for a connection whose end is already in the mailbox.
+                        let _ = sender.send(frame);
+                    }
+                }
+                Output::Close { conn } => {
+                    self.senders.remove(&conn);
+                }
+                Output::Disk(job) => {
+                    if self.disk.send(job).is_err() {
+                        return Some(End::Failed("the disk thread is gone".into()));
+                    }
+                }
+                Output::Event(event) => (self.on_event)(event),
+                Output::Published(metadata) => self.published.set(*metadata),
+                Output::Stopped { fault: None } => return Some(End::Stopped),
+                Output::Stopped { fault: Some(fault) } => return Some(End::Failed(fault)),
+            }
+        }
+        None
+    }
+}

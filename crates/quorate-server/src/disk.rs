@@ -1,0 +1,303 @@
+//! Work for the disk: what a node asks of its files, and how it is carried out.
+//!
+//! A [`DiskWorker`] is run by the disk thread, or by the simulator. It takes everything that is
+//! queued, writes it in order, syncs once, and only then reports: what arrives while a sync runs
+//! shares the next one. A failed write or sync is final.
+
+use bytes::Bytes;
+use quorate_metadata::{LoadedSnapshot, SnapshotLoader};
+use quorate_protocol::batch::BatchView;
+use quorate_raft::{DiskSeq, ElectionState};
+use quorate_storage::{LogReader, MetadataLog, PartialSnapshot, QuorumState, StorageError};
+use quorate_types::{KRaftVersion, NodeId, Offset, OffsetAndEpoch, VoterSet};
+
+/// One piece of work.
+#[derive(Debug, Clone)]
+pub enum DiskJob {
+    /// Change files; reported by [`DiskDone::Durable`].
+    Write {
+        /// Its place in the order of all writes.
+        seq: DiskSeq,
+        /// What to do.
+        op: DiskOp,
+    },
+    /// Read whole batches, at least one; reported by [`DiskDone::Read`].
+    Read {
+        /// Names the read in its report.
+        token: u64,
+        /// The offset to read from.
+        from: Offset,
+        /// About how many bytes to read.
+        max_bytes: usize,
+    },
+    /// Read a whole snapshot into an image; reported by [`DiskDone::Loaded`].
+    Load {
+        /// Which snapshot.
+        id: OffsetAndEpoch,
+    },
+    /// Read a piece of a snapshot; reported by [`DiskDone::ReadSnapshot`].
+    ReadSnapshot {
+        /// Names the read in its report.
+        token: u64,
+        /// Which snapshot.
+        id: OffsetAndEpoch,
+        /// Where the piece starts.
+        position: u64,
+        /// How many bytes to read at most.
+        max_bytes: usize,
+    },
+}
+
+/// A change of files.
+#[derive(Debug, Clone)]
+pub enum DiskOp {
+    /// Replace `quorum-state`.
+    SaveElection {
+        /// What to write.
+        state: ElectionState,
+        /// Decides about the file's version.
+        version: KRaftVersion,
+        /// The voters, which version 0 of the file names.
+        voters: Vec<NodeId>,
+    },
+    /// Append encoded batches at the log's end.
+    Append {
+        /// The batches.
+        batches: Vec<Bytes>,
+    },
+    /// Cut the log to that end.
+    Truncate {
+        /// The log's end after.
+        end: Offset,
+    },
+    /// Write a piece of a snapshot that is being fetched; position 0 starts the file anew.
+    SnapshotChunk {
+        /// Which snapshot.
+        id: OffsetAndEpoch,
+        /// Where the piece goes.
+        position: u64,
+        /// The piece.
+        bytes: Bytes,
+    },
+    /// Check the fetched file, make it a snapshot, and empty the log.
+    InstallSnapshot {
+        /// Which snapshot.
+        id: OffsetAndEpoch,
+    },
+    /// Delete a file that is being fetched.
+    DropSnapshot {
+        /// Which snapshot.
+        id: OffsetAndEpoch,
+    },
+}
+
+/// What the disk reports.
+#[derive(Debug, Clone)]
+pub enum DiskDone {
+    /// Every write up to that one is on the disk.
+    Durable {
+        /// The last of them.
+        upto: DiskSeq,
+    },
+    /// A write failed; none after it was carried out, and none will be.
+    Failed {
+        /// Which write.
+        seq: DiskSeq,
+        /// Which file, and what happened to it.
+        error: String,
+    },
+    /// A snapshot was installed and the log emptied; everything up to there is on the disk.
+    Installed {
+        /// The write that asked for it.
+        upto: DiskSeq,
+        /// Which snapshot.
+        id: OffsetAndEpoch,
+        /// Its size in bytes.
+        size: u64,
+        /// The voters that it holds, if any.
+        voters: Option<VoterSet>,
+        /// The `kraft.version` that it holds.
+        version: KRaftVersion,
+    },
+    /// Batches were read.
+    Read {
+        /// The read.
+        token: u64,
+        /// The batches, or which file could not be read and why.
+        result: Result<Vec<Bytes>, String>,
+    },
+    /// A snapshot was read into an image.
+    Loaded {
+        /// The image, or which file could not be read and why.
+        result: Result<Box<LoadedSnapshot>, String>,
+    },
+    /// A piece of a snapshot was read.
+    ReadSnapshot {
+        /// The read.
+        token: u64,
+        /// The piece, or which file could not be read and why.
+        result: Result<Bytes, String>,
+    },
+}
+
+/// Carries out disk work on one log.
+#[derive(Debug)]
+pub struct DiskWorker {
+    log: MetadataLog,
+    reader: LogReader,
+    /// The snapshot that is being fetched.
+    partial: Option<PartialSnapshot>,
+    failed: bool,
+}
+
+impl DiskWorker {
+    /// Works on that log.
+    pub fn new(log: MetadataLog) -> DiskWorker {
+        DiskWorker { reader: log.reader(), log, partial: None, failed: false }
+    }
+
+    /// Carries out jobs in order: the writes with one sync for all, then the reads. After a write
+    /// that failed, nothing is written any more.
+    pub fn run(&mut self, jobs: Vec<DiskJob>) -> Vec<DiskDone> {
+        let mut done = Vec::new();
+        let mut reads = Vec::new();
+        let mut written = None;
+        for job in jobs {
+            match job {
+                DiskJob::Write { seq, op } => match self.write(seq, op) {
+                    Ok(Some(installed)) => {
+                        written = None;
+                        done.push(installed);
+                    }
+                    Ok(None) => written = Some(seq),
+                    Err(failed) => done.extend(failed),
+                },
+                read => reads.push(read),
+            }
+        }
+        if let (Some(upto), false) = (written, self.failed) {
+            done.push(match self.log.sync() {
+                Ok(_) => DiskDone::Durable { upto },
+                Err(error) => self.fail(upto, &error),
+            });
+        }
+        done.extend(reads.into_iter().filter_map(|job| self.read(job)));
+        done
+    }
+
+    /// Closes the log in good order.
+    ///
+    /// # Errors
+    /// If the last sync or the files that are written on the way out fail.
+    pub fn close(self) -> Result<(), StorageError> {
+        if self.failed { Ok(()) } else { self.log.close() }
+    }
+
+    /// A failed write reports itself once; those after it are dropped without a word.
+    fn write(&mut self, seq: DiskSeq, op: DiskOp) -> Result<Option<DiskDone>, Option<DiskDone>> {
+        if self.failed {
+            return Err(None);
+        }
+        self.carry_out(seq, op).map_err(|error| Some(self.fail(seq, &error)))
+    }
+
+    fn fail(&mut self, seq: DiskSeq, error: &StorageError) -> DiskDone {
+        self.failed = true;
+        DiskDone::Failed { seq, error: error.to_string() }
+    }
+
+    fn carry_out(&mut self, seq: DiskSeq, op: DiskOp) -> Result<Option<DiskDone>, StorageError> {
+        match op {
+            DiskOp::SaveElection { state, version, voters } => {
+                let ElectionState { epoch, leader, voted } = state;
+                self.log.save_election(&QuorumState { epoch, leader, voted, voters }, version)?;
+            }
+            DiskOp::Append { batches } => {
+                self.log.append(&batches)?;
+            }
+            DiskOp::Truncate { end } => {
+                self.log.truncate(end)?;
+            }
+            DiskOp::SnapshotChunk { id, position, bytes } => self.chunk(id, position, &bytes)?,
+            DiskOp::InstallSnapshot { id } => return self.install(seq, id),
+            DiskOp::DropSnapshot { .. } => {
+                if let Some(partial) = self.partial.take() {
+                    self.log.discard_snapshot(partial)?;
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn chunk(
+        &mut self,
+        id: OffsetAndEpoch,
+        position: u64,
+        bytes: &Bytes,
+    ) -> Result<(), StorageError> {
+        if position == 0 {
+            if let Some(stale) = self.partial.take() {
+                self.log.discard_snapshot(stale)?;
+            }
+            self.partial = self.log.create_snapshot(id)?;
+        }
+        match &mut self.partial {
+            Some(partial) if partial.id() == id => partial.append(bytes),
+            // One of that id is here already.
+            _ => Ok(()),
+        }
+    }
+
+    fn install(
+        &mut self,
+        upto: DiskSeq,
+        id: OffsetAndEpoch,
+    ) -> Result<Option<DiskDone>, StorageError> {
+        let Some(partial) = self.partial.take() else { return Ok(None) };
+        let (info, header) = self.log.install_snapshot(partial)?;
+        let (version, voters) = match header.quorum {
+            Some((version, voters)) => (version, (!voters.is_empty()).then_some(voters)),
+            None => (KRaftVersion::STATIC, None),
+        };
+        Ok(Some(DiskDone::Installed { upto, id, size: info.size, voters, version }))
+    }
+
+    fn read(&self, job: DiskJob) -> Option<DiskDone> {
+        Some(match job {
+            DiskJob::Write { .. } => return None,
+            DiskJob::Read { token, from, max_bytes } => {
+                let read = self.reader.read(from, max_bytes);
+                let result = read.map_err(|error| error.to_string()).map(|batches| {
+                    batches.into_iter().map(BatchView::into_bytes).collect()
+                });
+                DiskDone::Read { token, result }
+            }
+            DiskJob::Load { id } => {
+                DiskDone::Loaded { result: self.load(id).map(Box::new) }
+            }
+            DiskJob::ReadSnapshot { token, id, position, max_bytes } => {
+                let piece = self
+                    .reader
+                    .snapshot(id)
+                    .and_then(|file| file.chunk(position, max_bytes as u64));
+                DiskDone::ReadSnapshot { token, result: piece.map_err(|error| error.to_string()) }
+            }
+        })
+    }
+
+    fn load(&self, id: OffsetAndEpoch) -> Result<LoadedSnapshot, String> {
+        const PIECE: u64 = 1024 * 1024;
+        let file = self.reader.snapshot(id).map_err(|error| error.to_string())?;
+        let mut loader = SnapshotLoader::new(id);
+        let mut position = 0;
+        loop {
+            let piece = file.chunk(position, PIECE).map_err(|error| error.to_string())?;
+            if piece.is_empty() {
+                break;
+            }
+            position += piece.len() as u64;
+            loader.feed(piece).map_err(|error| format!("snapshot {id}: {error}"))?;
+        }
+        loader.finish().map_err(|error| format!("snapshot {id}: {error}"))
+    }
+}
