@@ -7,16 +7,18 @@ use quorate_types::{ErrorCode, MonoTime, ReplicaKey};
 use crate::Raft;
 use crate::leader::{Leading, Progress};
 use crate::role::Role;
-use crate::rpc::{DescribeReply, ReplicaStatus, Reply, Request};
+use crate::rpc::{DescribeReply, ReplicaStatus};
 
 /// The answer to DescribeQuorum.
 pub(crate) fn describe(raft: &Raft, now: MonoTime) -> DescribeReply {
     let Role::Leader(leading) = &raft.role else {
-        let refusal =
-            Request::DescribeQuorum.refusal(ErrorCode::NotLeaderOrFollower, raft.leadership());
-        return match refusal {
-            Reply::DescribeQuorum(reply) => reply,
-            _ => unreachable!("a refusal is of its request's kind"),
+        return DescribeReply {
+            error: ErrorCode::NotLeaderOrFollower,
+            leadership: raft.leadership(),
+            high_watermark: None,
+            voters: Vec::new(),
+            observers: Vec::new(),
+            nodes: Vec::new(),
         };
     };
     let voters = raft.voters();

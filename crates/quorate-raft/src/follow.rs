@@ -65,7 +65,8 @@ impl Raft {
 
     /// Whether everything that a fetch would acknowledge is durable.
     fn may_fetch(&self) -> bool {
-        self.installing.is_none() && self.log.settled(self.config.controller)
+        let counts = self.config.controller || self.voters().contains(self.config.local);
+        self.installing.is_none() && self.log.settled(counts)
     }
 
     fn send_fetch(&mut self, peer: Peer) {

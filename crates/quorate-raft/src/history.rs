@@ -54,6 +54,12 @@ impl History {
         self.voters.last().map_or(&self.fallback, |(_, set)| set)
     }
 
+    /// The set that would be in force without the last one.
+    pub(crate) fn voters_before(&self) -> &VoterSet {
+        let before = self.voters.len().checked_sub(2);
+        before.map_or(&self.fallback, |at| &self.voters[at].1)
+    }
+
     /// The offset of the last voter set in log or snapshot.
     pub(crate) fn voters_at(&self) -> Option<Offset> {
         self.voters.last().map(|(at, _)| *at)
@@ -64,11 +70,6 @@ impl History {
         self.versions
             .last()
             .map_or(KRaftVersion::STATIC, |(_, version)| *version)
-    }
-
-    /// The offset of the last `kraft.version` in log or snapshot.
-    pub(crate) fn version_at(&self) -> Option<Offset> {
-        self.versions.last().map(|(at, _)| *at)
     }
 }
 
@@ -92,7 +93,6 @@ mod tests {
         history.truncate(Offset(7));
         assert_eq!(history.voters(), &VoterSet::of_ids([1, 2]));
         assert_eq!(history.version(), KRaftVersion::DYNAMIC);
-        assert_eq!(history.version_at(), Some(Offset(-1)));
         history.install(Offset(50), None, KRaftVersion::STATIC);
         assert_eq!(history.voters(), &VoterSet::of_ids([9]));
         assert_eq!(history.version(), KRaftVersion::STATIC);

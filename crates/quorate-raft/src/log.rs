@@ -61,7 +61,11 @@ impl Log {
     /// Lengthens the log by a batch that starts at its end.
     pub(crate) fn append(&mut self, batch: &Batch) {
         assert_eq!(batch.base, self.end, "a batch starts where the log ends");
-        if batch.epoch > self.last_epoch() {
+        if self
+            .epochs
+            .last()
+            .is_none_or(|(last, _)| batch.epoch > *last)
+        {
             self.epochs.push((batch.epoch, batch.base));
         }
         self.end = batch.end;
@@ -365,5 +369,11 @@ mod tests {
         assert_eq!(log.durable_end(), Offset(300));
         assert_eq!(log.last(), OffsetAndEpoch::new(300, 5));
         assert_eq!(log.position_of(Offset(300), Epoch(5)), Position::Valid);
+        log.append(&Batch::data(Offset(300), 2, Epoch(5)));
+        assert_eq!(
+            log.last(),
+            OffsetAndEpoch::new(302, 5),
+            "the snapshot's epoch goes on"
+        );
     }
 }

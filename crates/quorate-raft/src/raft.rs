@@ -473,9 +473,18 @@ impl Raft {
         self.voters().ids().filter(|id| Some(*id) != own).collect()
     }
 
+    /// Whether this node's log takes it out of the voter set without the removal being known as
+    /// committed. Such a node may be the only one that can win, as no voter has its log; it leads
+    /// until the removal is committed (Ongaro's thesis, 4.2.2; Kafka has it wait as an observer).
+    fn is_leaving(&self) -> bool {
+        let settled = self.history.voters_at() < self.high_watermark;
+        !settled && self.history.voters_before().contains(self.config.local)
+    }
+
     /// Whether this node may stand for election at all.
     pub(crate) fn may_campaign(&self) -> bool {
-        self.is_voter() && self.installing.is_none() && self.stopping.is_none() && !self.failed
+        let stands = self.is_voter() || (self.config.controller && self.is_leaving());
+        stands && self.installing.is_none() && self.stopping.is_none() && !self.failed
     }
 
     /// Whether a message addressed to that replica is for this node.

@@ -1,0 +1,10 @@
+//! The core under test: N nodes in virtual time on a simulated network and simulated disks.
+
+mod cluster;
+mod disk;
+mod node;
+mod rules;
+mod scripts;
+mod simulation;
+mod trace;
+mod transitions;
