@@ -28,14 +28,15 @@ impl Raft {
         }
     }
 
-    /// The bootstrap servers; where none are configured, the other voters.
+    /// The bootstrap servers, and the voters where there are none, or where no leader will come by
+    /// itself: at an observer.
     fn well_known_peers(&self) -> Vec<Peer> {
-        if self.config.bootstrap_servers > 0 {
-            return (0..self.config.bootstrap_servers)
-                .map(Peer::Bootstrap)
-                .collect();
+        let servers = self.config.bootstrap_servers;
+        let mut peers: Vec<Peer> = (0..servers).map(Peer::Bootstrap).collect();
+        if servers == 0 || !self.is_voter() {
+            peers.extend(self.other_voters().into_iter().map(Peer::Node));
         }
-        self.other_voters().into_iter().map(Peer::Node).collect()
+        peers
     }
 
     /// Keeps one request at the leader: an update of this voter if it is due, a piece of a snapshot

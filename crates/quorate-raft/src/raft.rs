@@ -493,7 +493,7 @@ impl Raft {
     }
 
     pub(crate) fn raise_high_watermark(&mut self, to: Offset) {
-        if self.high_watermark.is_none_or(|known| to > known) {
+        if to > self.high_watermark.unwrap_or(Offset::ZERO) {
             self.high_watermark = Some(to);
             self.output(Output::HighWatermark(to));
         }

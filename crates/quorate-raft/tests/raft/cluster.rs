@@ -539,6 +539,7 @@ impl Cluster {
                     }
                 }
                 None => {
+                    self.note(format!("{id} replies: {}", trace::reply(&body)));
                     self.replies.insert(to, body);
                 }
             },

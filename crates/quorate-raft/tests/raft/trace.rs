@@ -146,3 +146,42 @@ pub fn output(output: &Output) -> Option<String> {
     };
     Some(line)
 }
+
+/// A reply to a request by hand.
+pub fn reply(body: &rpc::Reply) -> String {
+    let (error, leadership, rest) = match body {
+        rpc::Reply::Vote(reply) => {
+            let vote = if reply.granted { "yes" } else { "no" };
+            (reply.error, Some(&reply.leadership), vote.to_string())
+        }
+        rpc::Reply::BeginQuorumEpoch(reply)
+        | rpc::Reply::EndQuorumEpoch(reply)
+        | rpc::Reply::UpdateVoter(reply) => {
+            (reply.error, Some(&reply.leadership), "done".to_string())
+        }
+        rpc::Reply::Fetch(reply) => {
+            let hw = offset(reply.high_watermark);
+            (
+                reply.error,
+                Some(&reply.leadership),
+                format!("{:?}, hw {hw}", reply.body),
+            )
+        }
+        rpc::Reply::FetchSnapshot(reply) => {
+            let piece = format!("{} of {} bytes", reply.position, reply.size);
+            (reply.error, Some(&reply.leadership), piece)
+        }
+        rpc::Reply::AddVoter(reply) | rpc::Reply::RemoveVoter(reply) => {
+            (reply.error, None, "done".to_string())
+        }
+        rpc::Reply::DescribeQuorum(reply) => (reply.error, Some(&reply.leadership), String::new()),
+        rpc::Reply::ProbeVersions(error) => (*error, None, String::new()),
+    };
+    let leadership =
+        leadership.map(|known| format!(" (e{} led by {})", known.epoch, node(known.leader)));
+    let leadership = leadership.unwrap_or_default();
+    match error {
+        ErrorCode::None => format!("{rest}{leadership}"),
+        error => format!("{}{leadership}", error.name()),
+    }
+}
