@@ -71,8 +71,11 @@ impl Sessions {
         heard: MonoTime,
         applied: Option<Offset>,
     ) {
-        // A registration that is decided but not appended yet is not known here.
         let pulse = self.brokers.entry(id).or_insert_with(|| Pulse::of(epoch));
+        if pulse.epoch < epoch {
+            // Of a registration that is decided, but not appended yet.
+            *pulse = Pulse::of(epoch);
+        }
         if pulse.epoch == epoch {
             pulse.heard = pulse.heard.max(Some(heard));
             pulse.applied = applied;

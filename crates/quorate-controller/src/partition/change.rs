@@ -229,9 +229,8 @@ impl<'a> Change<'a> {
 
     /// Steps 5 and 6, the ISR.
     fn write_isr(&self, rules: &Rules, unclean: bool, record: &mut PartitionChangeRecord) {
-        if unclean {
-            record.isr = Some(wire(&self.isr));
-        } else if self.isr != self.before.isr && (rules.elr || !self.isr.is_empty()) {
+        let differs = self.isr != self.before.isr && (rules.elr || !self.isr.is_empty());
+        if unclean || differs {
             record.isr = Some(wire(&self.isr));
         }
         let shrinks = record.isr.is_some()
