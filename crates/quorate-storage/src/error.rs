@@ -172,6 +172,14 @@ pub enum StorageError {
         /// The log's end, exclusive.
         end: i64,
     },
+    /// A cut below a snapshot, which holds only what is committed and is never undone.
+    #[error("the log cannot be cut to {end}: snapshot {snapshot} says that more is committed")]
+    Committed {
+        /// Where the log was to end.
+        end: i64,
+        /// The latest snapshot.
+        snapshot: OffsetAndEpoch,
+    },
     /// A snapshot that is not there was asked for.
     #[error("there is no snapshot {id}")]
     NoSnapshot {

@@ -260,7 +260,7 @@ impl Inspector<'_> {
         let path = self.segment_path(base);
         let file = self.open(&path)?;
         let len = file.len().at("read", &path)?;
-        let mut good_at = find_good(&*file, position, len, follows).at("read", &path)?;
+        let mut good_at = find_good(&*file, position, len, follows.end).at("read", &path)?;
         for base in later {
             let later_path = self.segment_path(*base);
             if good_at.is_none() && self.open(&later_path)?.len().at("read", &later_path)? > 0 {

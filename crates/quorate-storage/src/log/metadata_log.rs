@@ -104,7 +104,7 @@ impl MetadataLog {
     }
 
     /// Cuts the log, durably, so that it ends at `end`, or at the start of the batch that holds
-    /// `end`; says where it ends then.
+    /// `end`; says where it ends then. Refused below a snapshot.
     pub fn truncate(&mut self, end: Offset) -> Result<Offset, StorageError> {
         self.running()?;
         if end >= self.end() {
@@ -115,6 +115,14 @@ impl MetadataLog {
                 offset: end.0,
                 start: self.start().0,
                 end: self.end().0,
+            });
+        }
+        if let Some(snapshot) = self.snapshots().last().map(|snapshot| snapshot.id)
+            && snapshot.offset > end
+        {
+            return Err(StorageError::Committed {
+                end: end.0,
+                snapshot,
             });
         }
         self.stop_on_error(|log| log.cut(end))

@@ -116,15 +116,17 @@ pub(crate) fn scan<E: From<io::Error>>(
     })
 }
 
-/// The position of the first good batch after a bad one at `from` that may belong to the log: its
-/// checksum is right, and offset and epoch are not below what was expected.
+/// The position of the first whole batch with the right checksum at or after `from`, where no batch
+/// that continues the log stands: the one at `from` may have the wrong offset or epoch, those after
+/// it count if their offsets are not below `expected`. Epochs are not looked at; no checksum
+/// protects the ones before.
 pub(crate) fn find_good(
     file: &dyn VfsFile,
     from: u64,
     len: u64,
-    expected: Follows,
+    expected: Offset,
 ) -> io::Result<Option<u64>> {
-    let mut window = from + 1;
+    let mut window = from;
     while window + BATCH_HEADER_BYTES as u64 <= len {
         let chunk = read_chunk(file, window, CHUNK_BYTES.min(len - window))?;
         if chunk.len() < BATCH_HEADER_BYTES {
@@ -133,7 +135,12 @@ pub(crate) fn find_good(
         let candidates = chunk.len() - BATCH_HEADER_BYTES + 1;
         for at in 0..candidates {
             let position = window + at as u64;
-            let Some(header) = plausible(&chunk[at..], expected) else {
+            let least = if position == from {
+                Offset(0)
+            } else {
+                expected
+            };
+            let Some(header) = plausible(&chunk[at..], least) else {
                 continue;
             };
             if header.size as u64 <= len - position && is_good(file, position, header.size as u64)?
@@ -146,15 +153,14 @@ pub(crate) fn find_good(
     Ok(None)
 }
 
-/// A header that a batch after the expected one could have.
-fn plausible(bytes: &[u8], expected: Follows) -> Option<BatchHeader> {
+/// A header that a batch of the log could have.
+fn plausible(bytes: &[u8], least: Offset) -> Option<BatchHeader> {
     const FORMAT_AT: usize = 16;
     if bytes.get(FORMAT_AT) != Some(&2) {
         return None;
     }
     let header = BatchHeader::parse(bytes).ok()??;
-    let fits = header.base_offset >= expected.end && header.epoch >= expected.epoch;
-    fits.then_some(header)
+    (header.base_offset >= least).then_some(header)
 }
 
 fn is_good(file: &dyn VfsFile, position: u64, size: u64) -> io::Result<bool> {

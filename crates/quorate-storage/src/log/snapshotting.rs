@@ -6,6 +6,7 @@ use quorate_types::OffsetAndEpoch;
 
 use super::epochs::EpochStarts;
 use super::metadata_log::MetadataLog;
+use super::shared::Segment;
 use crate::error::{At, StorageError};
 use crate::names;
 use crate::snapshots::{PartialSnapshot, SnapshotInfo};
@@ -117,21 +118,22 @@ impl MetadataLog {
         self.write_epochs()
     }
 
-    /// A crash in here leaves a snapshot ahead of the log, which empties it at the next start.
+    /// A crash in here leaves a snapshot ahead of what is left of the log, which empties it at the
+    /// next start.
     fn start_at_snapshot(&mut self, id: OffsetAndEpoch) -> Result<(), StorageError> {
+        let old: Vec<Segment> = self.shared.read().segments().cloned().collect();
+        for segment in old.iter().rev() {
+            self.remove_segment(segment)?;
+        }
         let fresh = self.create_segment(id.offset)?;
         self.sync_dir()?;
         let mut state = self.shared.write();
-        let last = std::mem::replace(&mut state.last, fresh);
-        let mut removed = std::mem::take(&mut state.older);
-        removed.push(last);
+        state.last = fresh;
+        state.older.clear();
         state.start = id.offset;
         state.end = id.offset;
         drop(state);
         self.dirty = false;
-        for segment in removed.iter().filter(|segment| segment.base != id.offset) {
-            self.remove_segment(segment)?;
-        }
         self.drop_snapshots_before(id)?;
         self.epochs = EpochStarts::default();
         self.write_epochs()
