@@ -69,6 +69,11 @@ impl WireField<'_> {
         for attribute in named(&field.attrs, "field") {
             attribute.parse_nested_meta(|meta| wire.set(&meta))?;
         }
+        if let (Some(since), Some(until)) = (wire.since, wire.until)
+            && since > until
+        {
+            return Err(syn::Error::new_spanned(ident, "no version has this field"));
+        }
         Ok(wire)
     }
 
@@ -127,6 +132,15 @@ pub fn wire_fields(input: &DeriveInput) -> syn::Result<(Vec<WireField<'_>>, bool
         let problem = "a struct with tagged fields needs a field `unknown_tags: UnknownTags`";
         return Err(syn::Error::new_spanned(field.ident, problem));
     }
+    for (index, field) in wire.iter().enumerate() {
+        let twice = |other: &WireField<'_>| other.tag == field.tag;
+        if field.tag.is_some() && wire[..index].iter().any(twice) {
+            return Err(syn::Error::new_spanned(
+                field.ident,
+                "another field has this tag",
+            ));
+        }
+    }
     Ok((wire, keeps_tags))
 }
 
@@ -153,4 +167,120 @@ fn range(meta: &ParseNestedMeta<'_>) -> syn::Result<(i16, i16)> {
     }
     value.parse::<Token![..=]>()?;
     Ok((min, value.parse::<LitInt>()?.base10_parse()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use syn::parse_quote;
+
+    fn refusal(input: &DeriveInput) -> String {
+        match wire_fields(input) {
+            Ok(_) => String::new(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn attributes_are_read_as_they_are_written() {
+        let input = parse_quote! {
+            #[message(key = 7, versions = 1..=3, flexible = 2)]
+            struct Example {
+                #[field(since = 2, until = 3, tag = 1, nullable = 3, default = None, ignorable)]
+                first: Option<String>,
+                #[field(classic)]
+                second: String,
+                unknown_tags: UnknownTags,
+            }
+        };
+        let message = MessageAttributes::of(&input).unwrap();
+        assert_eq!(
+            (message.key, message.versions, message.flexible),
+            (Some(7), (1, 3), Some(2))
+        );
+        let (fields, keeps_tags) = wire_fields(&input).unwrap();
+        assert!(keeps_tags && fields.len() == 2);
+        let first = &fields[0];
+        assert_eq!(
+            (first.since, first.until, first.tag),
+            (Some(2), Some(3), Some(1))
+        );
+        assert!(first.nullable == Some(3) && first.default.is_some() && first.ignorable);
+        assert!(fields[1].classic && !fields[1].ignorable && fields[1].since.is_none());
+    }
+
+    #[test]
+    fn one_version_is_a_range_too() {
+        let input = parse_quote! {
+            #[message(versions = 4)]
+            struct Example {}
+        };
+        let message = MessageAttributes::of(&input).unwrap();
+        assert_eq!(
+            (message.key, message.versions, message.flexible),
+            (None, (4, 4), None)
+        );
+    }
+
+    #[test]
+    fn a_message_without_versions_is_refused() {
+        let error = MessageAttributes::of(&parse_quote!(
+            struct Example {}
+        ))
+        .err();
+        assert!(error.is_some_and(|error| error.to_string().contains("versions")));
+    }
+
+    #[test]
+    fn what_has_no_wire_format_is_refused() {
+        assert!(
+            refusal(&parse_quote!(
+                enum Example {
+                    A,
+                }
+            ))
+            .contains("only structs")
+        );
+        assert!(
+            refusal(&parse_quote!(
+                struct Example(u8);
+            ))
+            .contains("names")
+        );
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        let homeless = parse_quote!(
+            struct Example {
+                #[field(tag = 0)]
+                a: i8,
+            }
+        );
+        assert!(refusal(&homeless).contains("unknown_tags"));
+        let twice = parse_quote! {
+            struct Example {
+                #[field(tag = 0)]
+                a: i8,
+                #[field(tag = 0)]
+                b: i8,
+                unknown_tags: UnknownTags,
+            }
+        };
+        assert!(refusal(&twice).contains("another field"));
+        let never = parse_quote!(
+            struct Example {
+                #[field(since = 3, until = 2)]
+                a: i8,
+            }
+        );
+        assert!(refusal(&never).contains("no version"));
+        let unknown = parse_quote!(
+            struct Example {
+                #[field(sometimes)]
+                a: i8,
+            }
+        );
+        assert!(refusal(&unknown).contains("is wanted"));
+    }
 }

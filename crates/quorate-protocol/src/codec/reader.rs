@@ -188,6 +188,10 @@ impl<'a> Reader<'a> {
     /// An unsigned varint of at most 32 bits.
     #[inline]
     pub fn read_uvarint(&mut self) -> Result<u32, DecodeError> {
+        if let Some(byte @ ..0x80) = self.frame[self.at..self.end].first() {
+            self.at += 1; // nearly always
+            return Ok(u32::from(*byte));
+        }
         let value = self.read_uvarlong()?;
         u32::try_from(value).map_err(|_| self.error(DecodeProblem::VarintTooLong))
     }

@@ -1,6 +1,6 @@
 //! Where a value is written to: first a counter of bytes, then a buffer of just that size.
 
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::Bytes;
 use quorate_types::Uuid;
 
 use super::{EncodeError, Form, reader::MAX_STRING};
@@ -67,6 +67,9 @@ pub trait Sink {
     /// An unsigned varint.
     #[inline]
     fn put_uvarlong(&mut self, mut value: u64) {
+        if value < 0x80 {
+            return self.put(&[value as u8]); // nearly always
+        }
         let mut bytes = [0; 10];
         let mut length = 0;
         while value >= 0x80 {
@@ -147,14 +150,14 @@ impl Sink for Counter {
 /// ```
 #[derive(Debug, Default)]
 pub struct Writer {
-    buffer: BytesMut,
+    buffer: Vec<u8>,
 }
 
 impl Writer {
     /// A writer whose buffer takes that many bytes without growing.
     pub fn with_capacity(capacity: usize) -> Writer {
         Writer {
-            buffer: BytesMut::with_capacity(capacity),
+            buffer: Vec::with_capacity(capacity),
         }
     }
 
@@ -168,20 +171,20 @@ impl Writer {
         self.buffer.is_empty()
     }
 
-    /// What was written.
+    /// What was written; not copied if the capacity was right.
     pub fn freeze(self) -> Bytes {
-        self.buffer.freeze()
+        self.buffer.into()
     }
 
     /// What was written, in the buffer itself.
-    pub fn into_inner(self) -> BytesMut {
+    pub fn into_inner(self) -> Vec<u8> {
         self.buffer
     }
 }
 
 /// Goes on after what the buffer holds.
-impl From<BytesMut> for Writer {
-    fn from(buffer: BytesMut) -> Writer {
+impl From<Vec<u8>> for Writer {
+    fn from(buffer: Vec<u8>) -> Writer {
         Writer { buffer }
     }
 }
@@ -189,7 +192,7 @@ impl From<BytesMut> for Writer {
 impl Sink for Writer {
     #[inline]
     fn put(&mut self, bytes: &[u8]) {
-        self.buffer.put_slice(bytes);
+        self.buffer.extend_from_slice(bytes);
     }
 }
 
