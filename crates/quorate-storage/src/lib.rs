@@ -57,7 +57,7 @@ pub mod vfs;
 
 pub use error::{Malformed, StorageError};
 pub use format::{FormatSpec, format};
-pub use log::{LogConfig, LogReader, MetadataLog};
+pub use log::{LogConfig, LogReader, MetadataLog, Retention};
 pub use meta_properties::MetaProperties;
 pub use quorum_state::QuorumState;
 pub use recovered::{Election, Note, Recovered};

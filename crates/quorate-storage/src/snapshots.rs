@@ -132,6 +132,16 @@ impl SnapshotFile {
         read_chunk(&*self.file, position, max.min(left)).at("read", &self.path)
     }
 
+    /// What the header says, without reading on.
+    pub fn header(&self) -> Result<SnapshotHeader, StorageError> {
+        match self.parts().next().transpose()? {
+            Some(SnapshotPart::Header(header)) => Ok(header),
+            _ => Err(StorageError::Unfinished {
+                path: self.path.clone(),
+            }),
+        }
+    }
+
     /// The parts of the snapshot, from header to footer; ends after the first error. A file
     /// that ends before its footer is an error, not a short snapshot.
     pub fn parts(&self) -> SnapshotParts {

@@ -8,8 +8,8 @@ use bytes::Bytes;
 use common::*;
 use proptest::prelude::*;
 use quorate_storage::vfs::{Crash, MemVfs, Vfs};
-use quorate_storage::{LogConfig, MetadataLog, SnapshotInfo, StorageError};
-use quorate_types::{Epoch, Offset, OffsetAndEpoch, VoterSet};
+use quorate_storage::{LogConfig, MetadataLog, Retention, SnapshotInfo, StorageError};
+use quorate_types::{Epoch, Offset, OffsetAndEpoch, VoterSet, WallTime};
 
 /// A log of single-record batches, a segment each.
 fn log_of_segments(disk: &MemVfs, count: i64) -> MetadataLog {
@@ -375,6 +375,52 @@ fn the_head_goes_behind_a_snapshot() {
         (found.log_start, found.end, found.snapshots),
         (Offset(4), Offset(6), vec![late])
     );
+}
+
+#[test]
+fn cleaning_keeps_the_latest_snapshot_and_what_the_limits_allow() {
+    let disk = MemVfs::new();
+    let nothing = Retention {
+        bytes: None,
+        age_ms: None,
+    };
+    // The snapshots here say that their last record is of 77 ms.
+    let age = |age_ms| Retention {
+        age_ms: Some(age_ms),
+        ..nothing.clone()
+    };
+    let mut log = log_of_segments(&disk, 9);
+    let first = make_snapshot(&mut log, 2, 1);
+    assert_eq!(
+        log.clean(&age(0), WallTime(1000)).unwrap(),
+        None,
+        "the only one"
+    );
+    let second = make_snapshot(&mut log, 4, 1);
+    let third = make_snapshot(&mut log, 6, 1);
+    assert_eq!(log.clean(&nothing, WallTime(1000)).unwrap(), None);
+    assert_eq!(log.clean(&age(923), WallTime(1000)).unwrap(), None);
+    assert_eq!(log.snapshots(), [first, second, third]);
+    let bytes = Retention {
+        bytes: Some(log.size() + 3 * first.size - 1),
+        ..nothing.clone()
+    };
+    assert_eq!(log.clean(&bytes, WallTime(1000)).unwrap(), Some(second.id));
+    assert_eq!(
+        (log.start(), log.snapshots()),
+        (Offset(4), vec![second, third])
+    );
+    assert_eq!(
+        log.clean(&bytes, WallTime(1000)).unwrap(),
+        None,
+        "small enough now"
+    );
+    assert_eq!(
+        log.clean(&age(922), WallTime(1000)).unwrap(),
+        Some(third.id)
+    );
+    assert_eq!((log.start(), log.end()), (Offset(6), Offset(9)));
+    assert_eq!(read_all(&log.reader()).len(), 3);
 }
 
 #[test]

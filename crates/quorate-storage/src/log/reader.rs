@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use quorate_protocol::batch::{BatchHeader, BatchView, split_batches};
+use quorate_protocol::batch::{BatchHeader, BatchView, MAX_BATCH_BYTES, split_batches};
 use quorate_types::{Offset, OffsetAndEpoch};
 
 use super::scan::read_chunk;
-use super::shared::{Segment, Shared};
+use super::shared::Shared;
 use crate::error::{At, StorageError};
 use crate::names;
 use crate::snapshots::{SnapshotFile, SnapshotInfo};
-use crate::vfs::Vfs;
+use crate::vfs::{Vfs, VfsFile};
 
 /// The least that is read at once, so that a point of the index and the batch wanted come together.
 const LEAST_BYTES: u64 = 64 * 1024;
@@ -39,49 +39,48 @@ impl LogReader {
         self.shared.read().end
     }
 
-    /// Whole batches from the one that holds `from` on, at most `max_bytes` but at least one;
-    /// empty only at the log's end. Their checksums are verified. A read ends with a segment, so
-    /// there may be fewer bytes than there are.
+    /// Whole batches from the one that holds `from` on, at most `max_bytes` (and 8 MiB) but at least
+    /// one; empty only at the log's end, or if the log is being cut there. Their checksums are
+    /// verified. A read ends with a segment, so there may be fewer bytes than there are.
     pub fn read(&self, from: Offset, max_bytes: usize) -> Result<Vec<BatchView>, StorageError> {
-        let Some(segment) = self.segment_for(from)? else {
+        let Some(place) = self.place_of(from)? else {
             return Ok(Vec::new());
         };
-        let mut position = segment.index.find(segment.base, from);
+        let max_bytes = max_bytes.min(MAX_BATCH_BYTES);
+        let mut position = place.position;
         let mut wanted = LEAST_BYTES.max(max_bytes as u64);
         let mut batches: Vec<BatchView> = Vec::new();
         let mut bytes = 0;
-        while position < segment.size {
-            let asked = wanted.min(segment.size - position);
-            let chunk = read_chunk(&*segment.file, position, asked).at("read", &segment.path)?;
+        // One round for most; a second for a batch that is larger, or one far from its index point.
+        while batches.is_empty() && position < place.size {
+            let asked = wanted.min(place.size - position);
+            let chunk = read_chunk(&*place.file, position, asked).at("read", &place.path)?;
             let start = position;
             for batch in split_batches(chunk.clone()) {
                 let bad = |error| StorageError::BadBatch {
-                    path: segment.path.clone(),
+                    path: place.path.clone(),
                     position,
                     error,
                 };
                 let batch = batch.map_err(bad)?;
+                let size = batch.size();
                 if batch.end_offset() > from {
-                    batch.verify_crc().map_err(bad)?;
-                    bytes += batch.size();
+                    bytes += size;
                     if !batches.is_empty() && bytes > max_bytes {
-                        return Ok(batches);
+                        break;
                     }
-                    batches.push(batch.clone());
+                    batch.verify_crc().map_err(bad)?;
+                    batches.push(batch);
                 }
-                position += batch.size() as u64;
+                position += size as u64;
             }
             if position == start {
-                // The next batch is larger than what was read, unless the file was cut meanwhile.
                 match BatchHeader::parse(&chunk) {
                     Ok(Some(header)) if header.size > chunk.len() && asked == wanted => {
                         wanted = header.size as u64;
                     }
                     _ => break,
                 }
-            } else if !batches.is_empty() {
-                // What is left of the chunk may be enough for no other batch: the next read's work.
-                break;
             }
         }
         Ok(batches)
@@ -101,8 +100,8 @@ impl LogReader {
         SnapshotFile::open(&*self.vfs, self.dir.join(names::snapshot(id)), id)
     }
 
-    /// The segment that holds `from`; `None` at the end of the log.
-    fn segment_for(&self, from: Offset) -> Result<Option<Segment>, StorageError> {
+    /// Where to look for the batch that holds `from`; `None` at the end of the log.
+    fn place_of(&self, from: Offset) -> Result<Option<Place>, StorageError> {
         let state = self.shared.read();
         if from == state.end {
             return Ok(None);
@@ -114,6 +113,21 @@ impl LogReader {
                 end: state.end.0,
             });
         }
-        Ok(Some(state.segment_of(from).clone()))
+        let segment = state.segment_of(from);
+        Ok(Some(Place {
+            file: Arc::clone(&segment.file),
+            path: segment.path.clone(),
+            size: segment.size,
+            position: segment.index.find(segment.base, from),
+        }))
     }
+}
+
+/// A position of a segment.
+struct Place {
+    file: Arc<dyn VfsFile>,
+    path: PathBuf,
+    /// The segment's.
+    size: u64,
+    position: u64,
 }

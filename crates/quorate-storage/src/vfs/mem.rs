@@ -59,7 +59,7 @@ impl MemVfs {
         MemVfs::default()
     }
 
-    /// Cuts the power.
+    /// Cuts the power. Faults that were set are gone with it.
     pub fn crash(&self, crash: Crash<'_>) {
         self.disk().crash(match crash {
             Crash::LoseUnsynced => None,
