@@ -53,6 +53,12 @@ pub enum Reason {
     /// A partition's number is negative.
     #[error("partition {0} has a negative number")]
     NegativePartition(PartitionId),
+    /// A partition's number is beyond all reason.
+    #[error("partition {0} has a number beyond 16,777,215")]
+    PartitionOutOfReach(PartitionId),
+    /// There are more topics or partitions than can be numbered.
+    #[error("there are too many topics or partitions")]
+    TooMuch,
     /// Replicas and directories are not in pairs.
     #[error("partition {id} would have {replicas} replicas and {directories} directories")]
     UnpairedDirectories {

@@ -2,7 +2,6 @@
 
 mod local;
 mod section;
-mod topics;
 
 use quorate_types::NodeId;
 
@@ -83,12 +82,12 @@ impl Delta {
 
     /// Topics that are new; one deleted and created again is, under its new id.
     pub fn topics_created(&self) -> impl Iterator<Item = Topic<'_>> {
-        topics::only_in(&self.after.topics, &self.before.topics)
+        self.after.topics.missing_from(&self.before.topics)
     }
 
     /// Topics that are gone; one deleted and created again is, under its old id.
     pub fn topics_deleted(&self) -> impl Iterator<Item = Topic<'_>> {
-        topics::only_in(&self.before.topics, &self.after.topics)
+        self.before.topics.missing_from(&self.after.topics)
     }
 
     /// Partitions that came, changed or went, those of created and deleted topics among them.

@@ -3,55 +3,129 @@
 use std::sync::Arc;
 
 use im::{OrdMap, OrdSet};
-use quorate_types::{NodeId, TopicId, Uuid};
+use quorate_types::NodeId;
 
-use super::{BrokerCounts, Partition, PartitionId};
+use super::ordinals::Ordinals;
+use super::{BrokerCounts, Partition};
 
 /// Indexes over partitions and names. [`Derived::change`] is the only way a partition gets in or out.
-#[derive(Clone, Default, PartialEq, Eq)]
+///
+/// What changes often has no index of its own: who is in an ISR, an ELR or a directory is found
+/// among the replicas of a broker, which change rarely.
+#[derive(Clone, Default)]
 pub(super) struct Derived {
-    replicas: OrdSet<(NodeId, PartitionId)>,
+    replicas: OrdMap<NodeId, Ordinals>,
     counts: OrdMap<NodeId, BrokerCounts>,
-    leaderless: OrdSet<PartitionId>,
-    not_preferred: OrdSet<PartitionId>,
-    reassigning: OrdSet<PartitionId>,
+    leaderless: Ordinals,
+    not_preferred: Ordinals,
+    reassigning: Ordinals,
     /// Names that contain `.` or `_`, behind what they read like.
     similar_names: OrdSet<(Arc<str>, Arc<str>)>,
 }
 
 impl Derived {
-    /// Takes note of a partition that came, changed or went.
+    /// Takes note of the partition at that ordinal that came, changed or went.
     pub(super) fn change(
         &mut self,
-        id: PartitionId,
+        ordinal: u32,
         before: Option<&Partition>,
         after: Option<&Partition>,
     ) {
-        let replicas = |partition: Option<&Partition>| {
-            partition.map_or(Vec::new(), |partition| partition.replicas.clone())
-        };
-        let (old, new) = (replicas(before), replicas(after));
-        if old != new {
-            for gone in old.iter().filter(|broker| !new.contains(broker)) {
-                self.replicas.remove(&(*gone, id));
+        let (old, new) = (lists(before), lists(after));
+        if old.replicas != new.replicas {
+            for gone in old
+                .replicas
+                .iter()
+                .filter(|broker| !new.replicas.contains(broker))
+            {
+                self.remove_replica(*gone, ordinal);
             }
-            for come in new.iter().filter(|broker| !old.contains(broker)) {
-                self.replicas.insert((*come, id));
+            for come in new
+                .replicas
+                .iter()
+                .filter(|broker| !old.replicas.contains(broker))
+            {
+                self.replicas.entry(*come).or_default().insert(ordinal);
             }
         }
-        self.recount(before, after);
+        if old.isr != new.isr {
+            for broker in distinct(old.isr).filter(|broker| !new.isr.contains(broker)) {
+                self.count(broker, |counts| counts.in_isr -= 1);
+            }
+            for broker in distinct(new.isr).filter(|broker| !old.isr.contains(broker)) {
+                self.count(broker, |counts| counts.in_isr += 1);
+            }
+        }
+        if old.leader != new.leader {
+            if let Some(broker) = old.leader {
+                self.count(broker, |counts| counts.leads -= 1);
+            }
+            if let Some(broker) = new.leader {
+                self.count(broker, |counts| counts.leads += 1);
+            }
+        }
         let is = |test: fn(&Partition) -> bool| (before.is_some_and(test), after.is_some_and(test));
         keep(
             &mut self.leaderless,
-            id,
+            ordinal,
             is(|partition| partition.leader.is_none()),
         );
         keep(
             &mut self.not_preferred,
-            id,
+            ordinal,
             is(|partition| !partition.has_preferred_leader()),
         );
-        keep(&mut self.reassigning, id, is(Partition::is_reassigning));
+        keep(
+            &mut self.reassigning,
+            ordinal,
+            is(Partition::is_reassigning),
+        );
+    }
+
+    /// Takes note of a topic's name.
+    pub(super) fn name_added(&mut self, name: &Arc<str>) {
+        if let Some(unified) = unified(name) {
+            self.similar_names.insert((unified, name.clone()));
+        }
+    }
+
+    /// Forgets a topic's name.
+    pub(super) fn name_removed(&mut self, name: &Arc<str>) {
+        if let Some(unified) = unified(name) {
+            self.similar_names.remove(&(unified, name.clone()));
+        }
+    }
+
+    /// A name that reads like this one, which contains `.` or `_`; `None` if it does not.
+    pub(super) fn similar(&self, name: &str) -> Option<&Arc<str>> {
+        let unified = unified(&Arc::from(name))?;
+        let (key, found) = self.similar_names.get_next(&(unified.clone(), "".into()))?;
+        (*key == unified).then_some(found)
+    }
+
+    pub(super) fn replicas_of(&self, broker: NodeId) -> impl Iterator<Item = u32> {
+        self.replicas
+            .get(&broker)
+            .into_iter()
+            .flat_map(Ordinals::iter)
+    }
+
+    pub(super) fn counts(&self, broker: NodeId) -> BrokerCounts {
+        let mut counts = self.counts.get(&broker).copied().unwrap_or_default();
+        counts.replicas = self.replicas.get(&broker).map_or(0, Ordinals::len);
+        counts
+    }
+
+    pub(super) fn leaderless(&self) -> &Ordinals {
+        &self.leaderless
+    }
+
+    pub(super) fn not_preferred(&self) -> &Ordinals {
+        &self.not_preferred
+    }
+
+    pub(super) fn reassigning(&self) -> &Ordinals {
+        &self.reassigning
     }
 
     /// What differs from `other`, by name.
@@ -77,87 +151,60 @@ impl Derived {
             .map(|(name, _)| name)
     }
 
-    fn recount(&mut self, before: Option<&Partition>, after: Option<&Partition>) {
-        let leader = |partition: Option<&Partition>| partition.and_then(|p| p.leader);
-        if leader(before) != leader(after) {
-            self.count(leader(before), |counts| counts.leads -= 1);
-            self.count(leader(after), |counts| counts.leads += 1);
-        }
-        let isr = |partition: Option<&Partition>| partition.map_or(Vec::new(), |p| p.isr.clone());
-        let (old, new) = (isr(before), isr(after));
-        if old != new {
-            for broker in old {
-                self.count(Some(broker), |counts| counts.in_isr -= 1);
-            }
-            for broker in new {
-                self.count(Some(broker), |counts| counts.in_isr += 1);
+    fn remove_replica(&mut self, broker: NodeId, ordinal: u32) {
+        if let Some(ordinals) = self.replicas.get_mut(&broker) {
+            ordinals.remove(ordinal);
+            if ordinals.len() == 0 {
+                self.replicas.remove(&broker);
             }
         }
     }
 
-    fn count(&mut self, broker: Option<NodeId>, change: impl FnOnce(&mut BrokerCounts)) {
-        let Some(broker) = broker else { return };
-        let mut counts = self.counts(broker);
-        change(&mut counts);
-        if counts == BrokerCounts::default() {
+    fn count(&mut self, broker: NodeId, change: impl FnOnce(&mut BrokerCounts)) {
+        let counts = self.counts.entry(broker).or_default();
+        change(counts);
+        if *counts == BrokerCounts::default() {
             self.counts.remove(&broker);
-        } else {
-            self.counts.insert(broker, counts);
         }
     }
+}
 
-    /// Takes note of a topic's name.
-    pub(super) fn name_added(&mut self, name: &Arc<str>) {
-        self.similar_names.insert((unified(name), name.clone()));
-    }
+/// What of a partition is indexed by broker.
+struct Lists<'a> {
+    replicas: &'a [NodeId],
+    isr: &'a [NodeId],
+    leader: Option<NodeId>,
+}
 
-    /// Forgets a topic's name.
-    pub(super) fn name_removed(&mut self, name: &Arc<str>) {
-        self.similar_names.remove(&(unified(name), name.clone()));
-    }
-
-    pub(super) fn colliding(&self, name: &str) -> Option<&Arc<str>> {
-        let unified = unified(name);
-        let (key, found) = self.similar_names.get_next(&(unified.clone(), "".into()))?;
-        (*key == unified).then_some(found)
-    }
-
-    pub(super) fn replicas_of(&self, broker: NodeId) -> impl Iterator<Item = PartitionId> {
-        let end = |byte, index| (broker, PartitionId::new(TopicId(Uuid([byte; 16])), index));
-        self.replicas
-            .range(end(0, i32::MIN)..=end(0xff, i32::MAX))
-            .map(|(_, id)| *id)
-    }
-
-    pub(super) fn counts(&self, broker: NodeId) -> BrokerCounts {
-        self.counts.get(&broker).copied().unwrap_or_default()
-    }
-
-    pub(super) fn leaderless(&self) -> &OrdSet<PartitionId> {
-        &self.leaderless
-    }
-
-    pub(super) fn not_preferred(&self) -> &OrdSet<PartitionId> {
-        &self.not_preferred
-    }
-
-    pub(super) fn reassigning(&self) -> &OrdSet<PartitionId> {
-        &self.reassigning
+fn lists(partition: Option<&Partition>) -> Lists<'_> {
+    Lists {
+        replicas: partition.map_or(&[], |partition| &partition.replicas),
+        isr: partition.map_or(&[], |partition| &partition.isr),
+        leader: partition.and_then(|partition| partition.leader),
     }
 }
 
-fn unified(name: &str) -> Arc<str> {
-    name.replace('.', "_").into()
+/// The members of a list, each once, should a record have named one twice.
+fn distinct(list: &[NodeId]) -> impl Iterator<Item = NodeId> {
+    let first = |place: usize, node: &NodeId| !list[..place].contains(node);
+    list.iter()
+        .enumerate()
+        .filter(move |(place, node)| first(*place, node))
+        .map(|(_, node)| *node)
 }
 
-fn keep(set: &mut OrdSet<PartitionId>, id: PartitionId, (before, after): (bool, bool)) {
+/// The name with `.` read as `_`; `None` if it contains neither.
+fn unified(name: &Arc<str>) -> Option<Arc<str>> {
+    if name.contains('.') {
+        return Some(name.replace('.', "_").into());
+    }
+    name.contains('_').then(|| name.clone())
+}
+
+fn keep(set: &mut Ordinals, ordinal: u32, (before, after): (bool, bool)) {
     match (before, after) {
-        (false, true) => {
-            set.insert(id);
-        }
-        (true, false) => {
-            set.remove(&id);
-        }
+        (false, true) => set.insert(ordinal),
+        (true, false) => set.remove(ordinal),
         _ => {}
     }
 }
