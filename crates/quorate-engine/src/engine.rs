@@ -158,10 +158,7 @@ impl<D: Domain> Engine<D> {
             return;
         }
         match self.replica.apply_batches(batches) {
-            Ok(()) => {
-                self.high_watermark = self.high_watermark.max(self.replica.end());
-                self.say_stable();
-            }
+            Ok(()) => self.say_stable(),
             Err(error) => self.break_down(error),
         }
     }
@@ -173,7 +170,6 @@ impl<D: Domain> Engine<D> {
         }
         if !matches!(self.role, Role::Broken { .. }) {
             self.replica.install(state, end, at);
-            self.high_watermark = self.high_watermark.max(end.offset);
             self.say_stable();
         }
     }
@@ -204,6 +200,7 @@ impl<D: Domain> Engine<D> {
                 parking: &mut self.parking,
                 outputs: &mut self.outputs,
                 log,
+                rest: VecDeque::new(),
                 now,
                 wall,
             };

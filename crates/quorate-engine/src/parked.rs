@@ -65,7 +65,8 @@ impl<R> Parking<R> {
 
     /// Takes out the oldest reply if everything it waits for is before `stable_end`.
     pub fn take_ready(&mut self, stable_end: Offset) -> Option<Parked<R>> {
-        let ready = |parked: &Parked<R>| parked.within.is_none() && parked.wait <= stable_end;
+        // Nothing of an open transaction is stable, so what is within it is not ready.
+        let ready = |parked: &Parked<R>| parked.wait <= stable_end;
         self.replies.front().is_some_and(ready).then_some(())?;
         self.replies.pop_front()
     }

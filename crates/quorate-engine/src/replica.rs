@@ -190,9 +190,7 @@ impl<M: Machine> Replica<M> {
             offset: end,
             epoch: batch.epoch,
         };
-        if records > 0 {
-            self.at = batch.at;
-        }
+        self.at = batch.at;
         Ok(())
     }
 }

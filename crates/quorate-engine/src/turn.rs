@@ -39,6 +39,8 @@ pub(crate) struct Office<'a, D: Domain> {
     pub parking: &'a mut Parking<D::Reply>,
     pub outputs: &'a mut VecDeque<Output<D::Reply, D::Misfit>>,
     pub log: &'a mut dyn Log<D::Record>,
+    /// What was taken and is to be decided after the present turn; empty in between.
+    pub rest: VecDeque<Work<D>>,
     pub now: MonoTime,
     pub wall: WallTime,
 }
@@ -47,7 +49,7 @@ pub(crate) struct Office<'a, D: Domain> {
 pub(crate) struct Lost;
 
 /// Something to decide.
-enum Work<D: Domain> {
+pub(crate) enum Work<D: Domain> {
     Open,
     Task(D::Task),
     Command(Letter<D::Command>),
@@ -349,11 +351,9 @@ impl<D: Domain> Office<'_, D> {
             self.reign.work.skip_to(end, self.reign.epoch);
         }
         let mut again = Turn::new(&self.reign.work, turn.batch_max);
-        let mut works = turn.into_works().into_iter();
-        while let Some(work) = works.next() {
-            if let Err(lost) = self.decide(&mut again, work) {
-                self.put_back(works.collect());
-                return Err(lost);
+        for _ in 0..self.keep_rest(turn) {
+            if let Some(work) = self.rest.pop_front() {
+                self.decide(&mut again, work)?;
             }
         }
         Ok(again)
@@ -363,19 +363,25 @@ impl<D: Domain> Office<'_, D> {
     /// not stand in the way of the others.
     fn one_by_one(&mut self, turn: Turn<D>) -> Result<(), Lost> {
         self.reign.work = turn.start.clone();
-        let mut works = turn.into_works().into_iter();
-        while let Some(work) = works.next() {
+        self.keep_rest(turn);
+        while let Some(work) = self.rest.pop_front() {
             let mut single = self.new_turn();
-            let mut end = self.decide(&mut single, work);
-            if end.is_ok() && !single.decided.is_empty() {
-                end = self.conclude(single);
-            }
-            if end.is_err() || self.reign.blocked_until.is_some() {
-                self.put_back(works.collect());
-                return end;
+            self.decide(&mut single, work)?;
+            if !single.decided.is_empty() {
+                self.conclude(single)?;
             }
         }
         Ok(())
+    }
+
+    /// Puts a turn's work before the rest, and says how much that is.
+    fn keep_rest(&mut self, turn: Turn<D>) -> usize {
+        let works = turn.into_works();
+        let count = works.len();
+        for work in works.into_iter().rev() {
+            self.rest.push_front(work);
+        }
+        count
     }
 
     /// Undoes a turn of one decision and deals with that.
@@ -403,14 +409,15 @@ impl<D: Domain> Office<'_, D> {
         Ok(())
     }
 
-    /// Undoes a whole turn; its work waits as before.
+    /// Undoes a whole turn; its work and the rest wait as before.
     fn withdraw(&mut self, turn: Turn<D>) {
         self.reign.work = turn.start.clone();
         self.put_back(turn.into_works());
     }
 
     fn put_back(&mut self, works: Vec<Work<D>>) {
-        for work in works.into_iter().rev() {
+        let rest = std::mem::take(&mut self.rest);
+        for work in works.into_iter().chain(rest).rev() {
             match work {
                 Work::Open => {}
                 Work::Task(task) => self.reign.schedule(task, self.now),

@@ -115,3 +115,21 @@ fn a_domain_learns_where_its_decision_ended() {
     rig.turn();
     assert_eq!(rig.engine.soft().unwrap().last_end, Some(Offset(6)));
 }
+
+#[test]
+fn the_soft_state_follows_each_record_at_its_offset() {
+    let mut rig = Rig::active();
+    rig.submit(acquire_all(2, 1, true));
+    rig.submit(acquire("a", 2));
+    rig.gauge.slip_in = 1;
+    rig.turn();
+    let followed = &rig.engine.soft().unwrap().followed;
+    assert_eq!(
+        followed[1..], // after the opening
+        [
+            (Offset(3), granted("1-0", 1)),
+            (Offset(4), granted("1-1", 1)),
+            (Offset(5), granted("a", 2)),
+        ]
+    );
+}

@@ -6,7 +6,7 @@ use quorate_engine::{
 use quorate_types::{Epoch, MonoTime, Offset, OffsetAndEpoch, Rng, WallTime};
 
 use crate::lease::{Command, LeaseService, Record, Reply};
-use crate::rig::{Rig, acquire, granted, look, ok, refused, stable};
+use crate::rig::{Rig, acquire, acquire_all, granted, look, ok, refused, stable};
 
 #[test]
 fn a_standby_refuses_commands() {
@@ -70,7 +70,10 @@ fn an_empty_log_is_opened_before_the_leader_is_active() {
 fn a_record_that_does_not_fit_is_never_appended_and_costs_the_leadership() {
     let mut rig = Rig::active();
     let first = rig.submit(acquire("a", 1));
-    let bug = rig.submit(Command::Bug { owner: 2 });
+    let bug = rig.submit(Command::Bug {
+        owner: 2,
+        from: Offset::ZERO,
+    });
     let last = rig.submit(acquire("b", 3));
     let end = rig.end();
     rig.turn();
@@ -225,4 +228,101 @@ fn a_snapshot_brings_a_standby_up_to_date() {
     assert_eq!(standby.poll(), Some(stable(3)));
     assert_eq!(standby.state(), rig.engine.state());
     assert_eq!(standby.reads_from(), Some(Offset(3)));
+}
+
+#[test]
+fn a_decision_that_fails_only_on_the_moved_log_leaves_the_others_answered() {
+    let mut rig = Rig::active();
+    let first = rig.submit(acquire("a", 1));
+    let from = rig.end() + 2;
+    let bug = rig.submit(Command::Bug { owner: 2, from });
+    let last = rig.submit(acquire("b", 3));
+    rig.gauge.slip_in = 1;
+    rig.turn();
+    let said = rig.said();
+    assert_eq!(said[0], refused(bug, Refused::Fault));
+    assert_eq!(
+        said[2..4],
+        [
+            refused(first, Refused::NotActive),
+            refused(last, Refused::NotActive),
+        ]
+    );
+    assert!(rig.appended(Offset(2)).is_empty());
+}
+
+#[test]
+fn losing_the_lead_while_going_one_by_one_answers_everybody() {
+    let mut rig = Rig::active();
+    rig.gauge.log.batch_records_max = 5;
+    rig.gauge.lead_for = Some(1);
+    let first = rig.submit(acquire("a", 1));
+    let second = rig.submit(acquire("b", 2));
+    let third = rig.submit(acquire_all(6, 3, true));
+    rig.turn();
+    rig.commit();
+    assert_eq!(
+        rig.said(),
+        [
+            refused(first, Refused::OutcomeUnknown),
+            refused(second, Refused::NotActive),
+            refused(third, Refused::NotActive),
+            Output::Inactive { epoch: Epoch(1) },
+        ]
+    );
+}
+
+#[test]
+fn being_told_twice_changes_nothing() {
+    let mut rig = Rig::active();
+    rig.submit(acquire("a", 1));
+    rig.turn();
+    rig.engine.leader(Epoch(1), Offset(0));
+    assert_eq!(rig.said(), []);
+    assert_eq!(rig.engine.active(), Some(Epoch(1)));
+}
+
+#[test]
+fn a_leader_that_was_never_active_does_not_stop_being_it() {
+    let mut rig = Rig::active();
+    rig.engine.not_leader();
+    rig.said();
+    rig.submit(Command::Begin);
+    rig.said();
+    let mut fresh = Engine::new(LeaseService, Rng::new(1), EngineConfig::default());
+    fresh.leader(Epoch(1), Offset(0));
+    rig.gauge.full = true;
+    fresh.turn(rig.now, WallTime(0), &mut rig.gauge);
+    assert!(fresh.deadline() > Some(rig.now), "tries again at once");
+    fresh.not_leader();
+    assert_eq!(fresh.poll(), None);
+}
+
+#[test]
+fn a_snapshot_on_an_active_node_ends_its_activity() {
+    let mut rig = Rig::active();
+    let (state, end, at) = rig.engine.snapshot().unwrap();
+    let state = state.clone();
+    let later = OffsetAndEpoch::new(end.offset.0 + 10, 2);
+    rig.engine.install(state, later, at);
+    assert_eq!(
+        rig.said(),
+        [Output::Inactive { epoch: Epoch(1) }, stable(12)]
+    );
+    assert_eq!(rig.engine.reads_from(), Some(Offset(12)));
+}
+
+#[test]
+fn an_end_is_named_by_the_epoch_of_the_record_before_it() {
+    let mut rig = Rig::active();
+    rig.submit(acquire("a", 1));
+    rig.turn();
+    rig.gauge.log.append_control();
+    rig.elect();
+    rig.turn();
+    for (high_watermark, epoch) in [(3, 1), (4, 1), (5, 2)] {
+        rig.engine.high_watermark(Offset(high_watermark));
+        let (_, end, _) = rig.engine.snapshot().unwrap();
+        assert_eq!(end, OffsetAndEpoch::new(high_watermark, epoch));
+    }
 }

@@ -65,9 +65,10 @@ pub enum Command {
     Close {
         abort: bool,
     },
-    /// Pushes what cannot be applied.
+    /// Pushes what cannot be applied, if decided at that offset or later.
     Bug {
         owner: u32,
+        from: Offset,
     },
 }
 
@@ -91,6 +92,8 @@ pub enum Task {
 pub struct Sessions {
     pub renewed: BTreeMap<String, MonoTime>,
     pub last_end: Option<Offset>,
+    /// The records followed, with their offsets.
+    pub followed: Vec<(Offset, Record)>,
 }
 
 pub struct LeaseService;
@@ -137,6 +140,7 @@ impl Domain for LeaseService {
         Sessions {
             renewed: state.held.keys().map(|name| (name.clone(), now)).collect(),
             last_end: None,
+            followed: Vec::new(),
         }
     }
 
@@ -186,7 +190,8 @@ impl Domain for LeaseService {
                 Ok(Reply::Done)
             }
             Command::Begin | Command::Close { .. } => Ok(Reply::Done),
-            Command::Bug { owner } => {
+            Command::Bug { from, .. } if draft.next_offset() < *from => Ok(Reply::Done),
+            Command::Bug { owner, .. } => {
                 let name = format!("bug-{owner}");
                 draft.push(Record::Granted {
                     name: name.clone(),
@@ -218,7 +223,8 @@ impl Domain for LeaseService {
         Ok(Some(TTL / 10))
     }
 
-    fn follow(&self, soft: &mut Sessions, _: &Leases, record: &Record, _: Offset, now: MonoTime) {
+    fn follow(&self, soft: &mut Sessions, _: &Leases, record: &Record, at: Offset, now: MonoTime) {
+        soft.followed.push((at, record.clone()));
         match record {
             Record::Granted { name, .. } => drop(soft.renewed.insert(name.clone(), now)),
             Record::Released { name } => drop(soft.renewed.remove(name)),

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use quorate_engine::{EngineConfig, Lane, Refused, Ticket};
+use quorate_engine::{Domain, Draft, EngineConfig, Halt, Lane, Machine, Refused, Solo, Ticket};
 use quorate_types::{MonoTime, Offset};
 
-use crate::lease::Reply;
+use crate::lease::{Reply, TTL};
 use crate::rig::{Rig, acquire, acquire_all, look, ok, refused, stable};
 
 #[test]
@@ -173,4 +173,110 @@ fn nothing_is_decided_while_too_many_replies_wait() {
     rig.commit();
     rig.turn();
     assert_eq!(rig.end(), Offset(5));
+}
+
+#[test]
+fn what_waits_for_room_keeps_its_order() {
+    let mut rig = Rig::active();
+    rig.submit(acquire("x", 0));
+    rig.turn();
+    rig.gauge.full = true;
+    for owner in 1..=3 {
+        rig.submit(acquire("a", owner));
+    }
+    rig.turn();
+    rig.gauge.full = false;
+    rig.commit();
+    rig.turn();
+    rig.commit();
+    assert_eq!(rig.engine.state().held["a"], (1, Offset(3)));
+}
+
+#[test]
+fn a_task_waits_for_room_as_well() {
+    let mut rig = Rig::active();
+    rig.submit(acquire("a", 1));
+    rig.turn();
+    rig.now = rig.now + TTL;
+    rig.gauge.full = true;
+    rig.turn();
+    assert_eq!(rig.end(), Offset(3));
+    rig.gauge.full = false;
+    rig.commit();
+    rig.turn();
+    rig.commit();
+    assert!(rig.engine.state().held.is_empty(), "the task was forgotten");
+}
+
+#[test]
+fn a_turn_with_many_records_leaves_the_rest_for_the_next() {
+    let mut rig = Rig::with(EngineConfig {
+        turn_records_max: 10,
+        ..EngineConfig::default()
+    });
+    for owner in 1..=3 {
+        rig.submit(acquire_all(6, owner, true));
+    }
+    rig.turn();
+    assert_eq!(rig.end(), Offset(14));
+    assert_eq!(rig.engine.deadline(), Some(MonoTime::ZERO));
+    rig.turn();
+    assert_eq!(rig.end(), Offset(20));
+}
+
+/// Pushes one record too many and goes on as if nothing had happened.
+struct Careless;
+
+impl Machine for Careless {
+    type State = u64;
+    type Record = ();
+    type Misfit = std::convert::Infallible;
+
+    fn apply(count: &mut u64, (): &(), _: Offset) -> Result<(), Self::Misfit> {
+        *count += 1;
+        Ok(())
+    }
+}
+
+impl Domain for Careless {
+    type Command = u64;
+    type Reply = u64;
+    type Soft = ();
+    type Task = ();
+
+    fn claim(&self, _: &u64, _: MonoTime) {}
+
+    fn decide(&self, draft: &mut Draft<'_, Self>, count: &u64) -> Result<u64, Halt> {
+        for _ in 0..*count {
+            let _ignored = draft.push(());
+        }
+        Ok(*draft.state())
+    }
+}
+
+#[test]
+fn a_halt_cannot_be_ignored() {
+    let mut solo = Solo::new(Careless, 1);
+    assert_eq!(solo.decide(10_002), Err(Refused::TooLarge));
+    assert_eq!(solo.decide(3), Ok(3));
+    assert_eq!(solo.records_from(Offset::ZERO).len(), 3);
+}
+
+#[test]
+fn what_waits_for_room_keeps_its_order_when_going_one_by_one() {
+    let mut rig = Rig::active();
+    rig.gauge.log.batch_records_max = 5;
+    rig.gauge.room_for = Some(1);
+    rig.submit(acquire_all(6, 0, true));
+    rig.submit(acquire("b", 1));
+    for owner in 2..=4 {
+        rig.submit(acquire("a", owner));
+    }
+    rig.turn();
+    assert_eq!(rig.end(), Offset(3));
+    rig.gauge.room_for = None;
+    rig.commit();
+    rig.turn();
+    rig.commit();
+    assert_eq!(rig.engine.state().held["a"], (2, Offset(3)));
 }

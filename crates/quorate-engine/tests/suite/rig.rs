@@ -14,6 +14,10 @@ pub struct Gauge {
     pub log: MemoryLog<Record>,
     pub appends: usize,
     pub full: bool,
+    /// After so many more appends another one leads.
+    pub lead_for: Option<usize>,
+    /// There is room for so many more appends.
+    pub room_for: Option<usize>,
     /// Control batches that slip in before the next append.
     pub slip_in: usize,
 }
@@ -29,11 +33,16 @@ impl Log<Record> for Gauge {
             self.slip_in -= 1;
             self.log.append_control();
         }
-        if self.full {
+        if self.full || self.room_for == Some(0) {
             return Err(AppendError::Full);
+        }
+        if self.lead_for == Some(0) {
+            self.log.depose();
         }
         self.log.append(epoch, base, batches)?;
         self.appends += 1;
+        self.lead_for = self.lead_for.map(|appends| appends - 1);
+        self.room_for = self.room_for.map(|appends| appends - 1);
         Ok(())
     }
 

@@ -72,3 +72,35 @@ fn a_new_leader_aborts_the_transaction_it_finds_open() {
     assert_eq!(held, ["a"]);
     assert_eq!(rig.engine.stable_end(), rig.end());
 }
+
+#[test]
+fn a_transaction_whose_end_is_not_known_to_be_committed_is_not_acknowledged() {
+    let mut rig = Rig::active();
+    let begin = rig.submit(Command::Begin);
+    let inside = rig.submit(acquire("a", 1));
+    let end = rig.submit(Command::Close { abort: false });
+    rig.turn();
+    rig.engine.high_watermark(Offset(4)); // all but the end
+    rig.engine.not_leader();
+    let said = rig.said();
+    let unknown = [begin, inside, end].map(|ticket| refused(ticket, Refused::OutcomeUnknown));
+    assert_eq!(said[..3], unknown);
+}
+
+#[test]
+fn a_transaction_whose_end_is_known_to_be_committed_is_acknowledged_after_the_lead_is_lost() {
+    let mut rig = Rig::active();
+    let begin = rig.submit(Command::Begin);
+    let end = rig.submit(Command::Close { abort: false });
+    rig.submit(acquire("a", 1));
+    rig.turn();
+    rig.engine.high_watermark(Offset(4)); // all but the last
+    rig.engine.not_leader();
+    rig.said();
+    let committed = rig.gauge.log.read(Offset(2), Offset(4));
+    rig.engine.committed(&committed);
+    assert_eq!(
+        rig.said(),
+        [stable(4), ok(begin, Reply::Done), ok(end, Reply::Done)]
+    );
+}
