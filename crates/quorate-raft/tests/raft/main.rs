@@ -1,5 +1,6 @@
 //! The core under test: N nodes in virtual time on a simulated network and simulated disks.
 
+mod bench;
 mod cluster;
 mod disk;
 mod node;
