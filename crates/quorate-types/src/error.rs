@@ -189,8 +189,9 @@ impl ErrorCode {
     }
 }
 
+#[allow(clippy::derivable_impls)] // The variants come out of the macro, which cannot mark one.
 impl Default for ErrorCode {
-    fn default() -> Self {
+    fn default() -> ErrorCode {
         ErrorCode::None
     }
 }
