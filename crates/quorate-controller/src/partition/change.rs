@@ -4,8 +4,8 @@
 //!
 //! 1. A reassignment whose targets are all in sync is completed.
 //! 2. With ELR on, the ELR follows the ISR: who leaves an ISR below the minimum stays eligible.
-//! 3. A leader is elected; one out of the ELR becomes the ISR, an unclean one alone makes up the ISR
-//!    and has to recover.
+//! 3. A leader is elected; one out of the ELR becomes the ISR, which may complete a reassignment; an
+//!    unclean one alone makes up the ISR and has to recover, before which nobody is sent away.
 //! 4. A replica that is gone raises the leader epoch, so that it is shut out.
 //! 5. ELR and ISR are written where they differ; without ELR an ISR never becomes empty.
 //! 6. Before metadata.version 12 a smaller ISR raises the leader epoch.
@@ -120,6 +120,12 @@ impl<'a> Change<'a> {
         self.complete_reassignment();
         self.derive_elr(rules);
         let unclean = self.elect(rules, acceptable, &mut record);
+        if !unclean {
+            // An ISR that is the one leader out of the ELR may be all that the targets are.
+            self.complete_reassignment();
+            let replicas = &self.replicas;
+            self.elr.retain(|node| replicas.contains(node));
+        }
         self.shut_out_removed(&mut record);
         self.write_elr(rules, unclean, &mut record);
         self.write_isr(rules, unclean, &mut record);

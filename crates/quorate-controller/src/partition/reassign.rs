@@ -112,7 +112,10 @@ fn cancel<'a>(before: &'a Partition, rules: &Rules) -> Result<Change<'a>, ApiErr
                            unclean election";
             return Err(ApiError::new(ErrorCode::InvalidReplicaAssignment, message));
         }
-        isr.push(first);
+        // With ELR on an ISR may be empty, and the election says who leads how.
+        if !rules.elr {
+            isr.push(first);
+        }
     }
     Ok(Change::of(before)
         .isr(isr)
