@@ -12,6 +12,7 @@ pub(crate) struct History {
     fallback: VoterSet,
     voters: Vec<(Offset, VoterSet)>,
     versions: Vec<(Offset, KRaftVersion)>,
+    revision: u64,
 }
 
 impl History {
@@ -27,18 +28,22 @@ impl History {
         history
     }
 
-    /// Takes in a control record; returns whether it changed membership.
-    pub(crate) fn note(&mut self, at: Offset, record: &ControlRecord) -> bool {
+    /// Takes in a control record.
+    pub(crate) fn note(&mut self, at: Offset, record: &ControlRecord) {
         match record {
             ControlRecord::Voters(voters) => self.voters.push((at, voters.clone())),
             ControlRecord::KRaftVersion(version) => self.versions.push((at, *version)),
-            _ => return false,
+            _ => return,
         }
-        true
+        self.revision += 1;
     }
 
     /// Forgets the records from `end` on.
     pub(crate) fn truncate(&mut self, end: Offset) {
+        let cut = |at: Option<Offset>| at >= Some(end);
+        if cut(self.voters_at()) || cut(self.versions.last().map(|(at, _)| *at)) {
+            self.revision += 1;
+        }
         self.voters.retain(|(at, _)| *at < end);
         self.versions.retain(|(at, _)| *at < end);
     }
@@ -47,6 +52,12 @@ impl History {
     pub(crate) fn install(&mut self, end: Offset, voters: Option<VoterSet>, version: KRaftVersion) {
         self.voters = voters.map(|set| (end - 1, set)).into_iter().collect();
         self.versions = vec![(end - 1, version)];
+        self.revision += 1;
+    }
+
+    /// Changes whenever the members in force may have.
+    pub(crate) fn revision(&self) -> u64 {
+        self.revision
     }
 
     /// The set in force.

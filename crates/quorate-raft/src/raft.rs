@@ -56,7 +56,8 @@ pub struct Raft {
 #[derive(Debug, Default)]
 struct Told {
     leader: Option<(Epoch, Option<NodeId>, Option<Offset>)>,
-    members: Option<(KRaftVersion, VoterSet)>,
+    /// Of the members.
+    revision: Option<u64>,
 }
 
 impl Raft {
@@ -119,7 +120,11 @@ impl Raft {
                 voters,
                 version,
             } => self.on_snapshot_installed(id, size, voters, version),
-            Input::SnapshotAdded { id, size } => self.log.add_snapshot(id, size),
+            Input::SnapshotAdded { id, size } => {
+                if Some(id.offset) <= self.high_watermark {
+                    self.log.add_snapshot(id, size);
+                }
+            }
             Input::Cleaned {
                 log_start,
                 earliest,
@@ -324,11 +329,10 @@ impl Raft {
                 mine_from,
             });
         }
-        let (version, voters) = (self.kraft_version(), self.voters());
-        let same = |told: &(KRaftVersion, VoterSet)| told.0 == version && told.1 == *voters;
-        if !self.told.members.as_ref().is_some_and(same) {
-            let voters = voters.clone();
-            self.told.members = Some((version, voters.clone()));
+        let revision = self.history.revision();
+        if self.told.revision != Some(revision) {
+            self.told.revision = Some(revision);
+            let (version, voters) = (self.kraft_version(), self.voters().clone());
             self.output(Output::Members { version, voters });
         }
     }
@@ -395,10 +399,13 @@ impl Raft {
         if self.failed && !self.disk.election_durable() {
             return Leadership::default();
         }
+        // A leader that cannot be reached is not named: Kafka's nodes end over that.
+        let endpoints = self.leader_endpoints();
+        let leader = self.election.leader;
         Leadership {
             epoch: self.election.epoch,
-            leader: self.election.leader,
-            endpoints: self.leader_endpoints(),
+            leader: leader.filter(|leader| self.is_routable(*leader, &endpoints)),
+            endpoints,
         }
     }
 
