@@ -12,6 +12,48 @@ use crate::memory::MemoryLog;
 use crate::output::{Fault, Output, Refused, Ticket};
 
 /// An active [`Engine`] over a [`MemoryLog`] whose appends commit at once.
+///
+/// ```
+/// # use quorate_engine::{Domain, Draft, Halt, Machine, Solo};
+/// # use quorate_types::{MonoTime, Offset};
+/// # use std::convert::Infallible;
+/// # use std::time::Duration;
+/// # struct Ticker;
+/// # impl Machine for Ticker {
+/// #     type State = u64;
+/// #     type Record = u64;
+/// #     type Misfit = Infallible;
+/// #     fn apply(sum: &mut u64, more: &u64, _: Offset) -> Result<(), Infallible> {
+/// #         *sum += more;
+/// #         Ok(())
+/// #     }
+/// # }
+/// # impl Domain for Ticker {
+/// #     type Command = u64;
+/// #     type Reply = u64;
+/// #     type Soft = MonoTime;
+/// #     type Task = ();
+/// #     fn claim(&self, _: &u64, now: MonoTime) -> MonoTime { now }
+/// #     fn decide(&self, draft: &mut Draft<'_, Self>, more: &u64) -> Result<u64, Halt> {
+/// #         draft.push(*more)?;
+/// #         Ok(*draft.state())
+/// #     }
+/// #     fn tasks(&self) -> Vec<((), Duration)> { vec![((), Duration::from_secs(1))] }
+/// #     fn run(&self, draft: &mut Draft<'_, Self>, _: ()) -> Result<Option<Duration>, Halt> {
+/// #         draft.push(1)?;
+/// #         Ok(Some(Duration::from_secs(1)))
+/// #     }
+/// # }
+/// // `Ticker` adds up its commands, and one more each second.
+/// let mut solo = Solo::new(Ticker, 7);
+/// assert_eq!(solo.decide(10), Ok(10));
+/// solo.sleep(Duration::from_secs(3));
+/// assert_eq!(*solo.state(), 13);
+/// assert_eq!(solo.records_from(Offset(3)), [(Offset(3), 1), (Offset(4), 1)]);
+///
+/// solo.fail_over(); // the state stays, what only the leader knew is claimed anew
+/// assert_eq!((*solo.state(), *solo.soft()), (13, solo.now()));
+/// ```
 pub struct Solo<D: Domain> {
     engine: Engine<D>,
     log: MemoryLog<D::Record>,
