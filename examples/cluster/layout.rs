@@ -42,7 +42,11 @@ impl Place {
 
     /// Where the node is reached.
     pub fn endpoint(&self, listener: &str) -> Endpoint {
-        Endpoint { name: listener.to_owned(), host: HOST.to_owned(), port: self.port }
+        Endpoint {
+            name: listener.to_owned(),
+            host: HOST.to_owned(),
+            port: self.port,
+        }
     }
 
     /// The same as text.
@@ -87,8 +91,9 @@ impl Layout {
             path: data_dir.join(format!("{kind}-{id}")),
         };
         let first_broker = args.controllers + 1;
-        let controllers: Vec<Place> =
-            (0..args.controllers).map(|index| place("controller", index, index + 1)).collect();
+        let controllers: Vec<Place> = (0..args.controllers)
+            .map(|index| place("controller", index, index + 1))
+            .collect();
         let brokers = (0..args.brokers)
             .map(|index| place("broker", args.controllers + index, first_broker + index))
             .collect();
@@ -101,7 +106,12 @@ impl Layout {
     }
 
     fn read(args: &Args, data_dir: &Path, file: &Path, text: &str) -> anyhow::Result<Layout> {
-        let bad = || format!("{} is not what this program wrote; remove it", file.display());
+        let bad = || {
+            format!(
+                "{} is not what this program wrote; remove it",
+                file.display()
+            )
+        };
         let value: Value = serde_json::from_str(text).with_context(bad)?;
         let places = |kind: &str, base: Option<u16>| -> anyhow::Result<Vec<Place>> {
             let list = value[format!("{kind}s")].as_array().with_context(bad)?;

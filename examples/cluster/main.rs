@@ -64,7 +64,12 @@ fn run(args: &Args, started: Instant) -> anyhow::Result<()> {
             Ok(told) => {
                 let at = told.at.duration_since(started);
                 if !matches!(told.event, NodeEvent::Published { .. }) {
-                    report.event(at, "event", json!({"node": told.node.0, "text": told.event.to_string()}), &format!("[{}] {}", told.node, told.event));
+                    report.event(
+                        at,
+                        "event",
+                        json!({"node": told.node.0, "text": told.event.to_string()}),
+                        &format!("[{}] {}", told.node, told.event),
+                    );
                 }
             }
             Err(RecvTimeoutError::Timeout) => {}

@@ -7,14 +7,17 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use quorate_node::{Clock, ControllerSpec, Limits, Machine, NodeHandle, entropy};
+use quorate_node::{BrokerSpec, Clock, ControllerSpec, Limits, Machine, NodeHandle, entropy};
 use quorate_server::events::NodeEvent;
 use quorate_server::io::Address;
 use quorate_types::NodeId;
 use tokio::runtime::Runtime;
 
 use crate::args::Args;
-use crate::layout::{CONTROLLER, Layout, Place};
+use crate::layout::{CONTROLLER, Layout, PLAINTEXT, Place};
+
+/// The racks, one broker after the other.
+const RACKS: [&str; 3] = ["a", "b", "c"];
 
 /// An event of one node and when it was told.
 #[derive(Debug)]
@@ -56,7 +59,13 @@ impl Nodes {
             .build()
             .context("cannot start the threads of the sockets")?;
         let (told, events) = mpsc::channel();
-        let mut nodes = Nodes { layout, runtime, clock, running: BTreeMap::new(), told };
+        let mut nodes = Nodes {
+            layout,
+            runtime,
+            clock,
+            running: BTreeMap::new(),
+            told,
+        };
         for (id, listener) in listeners {
             nodes.start_on(id, listener)?;
         }
@@ -89,7 +98,9 @@ impl Nodes {
     pub fn stop_all(mut self) -> anyhow::Result<()> {
         let controllers = self.layout.controllers.iter().map(|place| place.id);
         let brokers = self.layout.brokers.iter().map(|place| place.id);
-        let order: Vec<NodeId> = brokers.chain(controllers.collect::<Vec<_>>().into_iter().rev()).collect();
+        let order: Vec<NodeId> = brokers
+            .chain(controllers.collect::<Vec<_>>().into_iter().rev())
+            .collect();
         for id in order {
             self.stop(id)?;
         }
@@ -109,13 +120,19 @@ impl Nodes {
 
     /// The addresses of the brokers that run, for clients.
     pub fn bootstrap(&self) -> String {
-        let brokers = self.layout.brokers.iter().filter(|place| self.running.contains_key(&place.id));
+        let brokers = self
+            .layout
+            .brokers
+            .iter()
+            .filter(|place| self.running.contains_key(&place.id));
         brokers.map(Place::address).collect::<Vec<_>>().join(",")
     }
 
     fn place(&self, id: NodeId) -> anyhow::Result<&Place> {
         let mut places = self.layout.controllers.iter().chain(&self.layout.brokers);
-        places.find(|place| place.id == id).with_context(|| format!("there is no node {id}"))
+        places
+            .find(|place| place.id == id)
+            .with_context(|| format!("there is no node {id}"))
     }
 
     fn start_on(&mut self, id: NodeId, listener: TcpListener) -> anyhow::Result<()> {
@@ -130,24 +147,41 @@ impl Nodes {
             #[allow(clippy::disallowed_methods)]
             let at = Instant::now();
             // Nobody listens any more when the cluster stops.
-            let _ = told.send(Told { at, node: id, event });
+            let _ = told.send(Told {
+                at,
+                node: id,
+                event,
+            });
         });
         let seed = entropy().next_u64();
-        let spec = ControllerSpec::new(
-            id,
-            &self.layout.cluster_id,
-            place.path.clone(),
-            place.endpoint(CONTROLLER),
-        );
-        let node = spec
-            .start(listener, &machine, seed, on_event)
-            .with_context(|| format!("node {id} cannot start"))?;
+        let cluster_id = &self.layout.cluster_id;
+        let path = place.path.clone();
+        let started = match self
+            .layout
+            .brokers
+            .iter()
+            .position(|broker| broker.id == id)
+        {
+            None => {
+                let endpoint = place.endpoint(CONTROLLER);
+                let spec = ControllerSpec::new(id, cluster_id, path, endpoint);
+                spec.start(listener, &machine, seed, on_event)
+            }
+            Some(index) => {
+                let endpoint = place.endpoint(PLAINTEXT);
+                let bootstrap = self.controller_addresses();
+                let mut spec = BrokerSpec::new(id, cluster_id, path, endpoint, bootstrap);
+                spec.rack = Some(RACKS[index % RACKS.len()].to_owned());
+                spec.shutdown_timeout = Duration::from_secs(5);
+                spec.start(listener, &machine, seed, on_event)
+            }
+        };
+        let node = started.with_context(|| format!("node {id} cannot start"))?;
         self.running.insert(id, node);
         Ok(())
     }
 
-    /// Where the controllers are, for brokers.
-    pub fn controller_addresses(&self) -> Vec<Address> {
+    fn controller_addresses(&self) -> Vec<Address> {
         let address = |place: &Place| Address::from(&place.endpoint(CONTROLLER));
         self.layout.controllers.iter().map(address).collect()
     }

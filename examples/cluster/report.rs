@@ -15,7 +15,10 @@ pub struct Report {
 impl Report {
     /// Text, or JSON.
     pub fn new(json: bool) -> Report {
-        Report { json, color: !json && io::stdout().is_terminal() }
+        Report {
+            json,
+            color: !json && io::stdout().is_terminal(),
+        }
     }
 
     /// Something that programs wait for and people like to read.
@@ -40,19 +43,31 @@ impl Report {
 
     /// A heading, for people only.
     pub fn heading(&self, text: &str) {
-        let bold = if self.color { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() };
+        let bold = if self.color {
+            format!("\x1b[1m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        };
         self.say(&format!("\n{bold}"));
     }
 
     /// The outcome of a check, for people only; programs read the sum of them.
     pub fn check(&self, held: bool, text: &str) {
         let (mark, color) = if held { ("ok  ", "32") } else { ("FAIL", "31") };
-        let mark = if self.color { format!("\x1b[{color}m{mark}\x1b[0m") } else { mark.to_owned() };
+        let mark = if self.color {
+            format!("\x1b[{color}m{mark}\x1b[0m")
+        } else {
+            mark.to_owned()
+        };
         self.say(&format!("  {mark} {text}"));
     }
 
     fn dim(&self, text: &str) -> String {
-        if self.color { format!("\x1b[2m{text}\x1b[0m") } else { text.to_owned() }
+        if self.color {
+            format!("\x1b[2m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
     }
 
     /// A reader that went away is no reason to stop the cluster.

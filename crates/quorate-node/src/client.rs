@@ -8,9 +8,7 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use bytes::Bytes;
-use quorate_protocol::messages::{
-    ApiKey, ApiVersionsRequest, Request, RequestHeader, Response,
-};
+use quorate_protocol::messages::{ApiKey, ApiVersionsRequest, Request, RequestHeader, Response};
 use quorate_server::frames;
 use quorate_types::{ErrorCode, VersionRange};
 
@@ -64,8 +62,10 @@ impl Client {
     /// # Errors
     /// If the server cannot be reached or does not answer ApiVersions.
     pub fn connect(address: &str, timeout: Duration) -> Result<Client, ClientError> {
-        let failed =
-            |source| ClientError::Connection { address: address.to_owned(), source };
+        let failed = |source| ClientError::Connection {
+            address: address.to_owned(),
+            source,
+        };
         let mut refused = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
         let mut connected = None;
         for target in address.to_socket_addrs().map_err(failed)? {
@@ -77,7 +77,9 @@ impl Client {
                 Err(error) => refused = error,
             }
         }
-        let Some(stream) = connected else { return Err(failed(refused)) };
+        let Some(stream) = connected else {
+            return Err(failed(refused));
+        };
         stream.set_nodelay(true).map_err(failed)?;
         stream.set_read_timeout(Some(timeout)).map_err(failed)?;
         stream.set_write_timeout(Some(timeout)).map_err(failed)?;
@@ -110,7 +112,10 @@ impl Client {
             .filter(|(min, max)| min <= max)
             .map(|(_, max)| max);
         let Some(version) = version else {
-            return Err(ClientError::Unsupported { address: self.address.clone(), api });
+            return Err(ClientError::Unsupported {
+                address: self.address.clone(),
+                api,
+            });
         };
         self.correlation = self.correlation.wrapping_add(1);
         let header = RequestHeader {
@@ -122,10 +127,12 @@ impl Client {
         };
         let frame = frames::encode_request(&header, request)
             .map_err(|error| self.malformed(api, error.to_string()))?;
-        let answer = self.exchange(&frame).map_err(|source| ClientError::Connection {
-            address: self.address.clone(),
-            source,
-        })?;
+        let answer = self
+            .exchange(&frame)
+            .map_err(|source| ClientError::Connection {
+                address: self.address.clone(),
+                source,
+            })?;
         frames::decode_response(api, version, self.correlation, &answer)
             .map_err(|error| self.malformed(api, error.to_string()))
     }
@@ -142,7 +149,10 @@ impl Client {
                     .api_keys
                     .iter()
                     .map(|api| {
-                        let range = VersionRange { min: api.min_version, max: api.max_version };
+                        let range = VersionRange {
+                            min: api.min_version,
+                            max: api.max_version,
+                        };
                         (api.api_key, range)
                     })
                     .collect();
@@ -162,11 +172,16 @@ impl Client {
         self.stream.read_exact(&mut prefix)?;
         let length = usize::try_from(i32::from_be_bytes(prefix)).unwrap_or(usize::MAX);
         if length > ANSWER_BYTES_MAX {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "an impossible length"));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "an impossible length",
+            ));
         }
         // Grows with what arrives, not with what was announced.
         let mut answer = Vec::new();
-        (&mut self.stream).take(length as u64).read_to_end(&mut answer)?;
+        (&mut self.stream)
+            .take(length as u64)
+            .read_to_end(&mut answer)?;
         if answer.len() < length {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -174,6 +189,10 @@ impl Client {
     }
 
     fn malformed(&self, api: ApiKey, reason: String) -> ClientError {
-        ClientError::Malformed { address: self.address.clone(), api, reason }
+        ClientError::Malformed {
+            address: self.address.clone(),
+            api,
+            reason,
+        }
     }
 }

@@ -15,7 +15,9 @@ impl Clock {
     /// A clock whose monotonic time starts now.
     #[allow(clippy::new_without_default, clippy::disallowed_methods)]
     pub fn new() -> Clock {
-        Clock { start: Instant::now() }
+        Clock {
+            start: Instant::now(),
+        }
     }
 
     /// The monotonic time.
@@ -27,8 +29,13 @@ impl Clock {
     /// Both times.
     #[allow(clippy::disallowed_methods)]
     pub fn now(&self) -> Now {
-        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since_1970 = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
         let millis = i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX);
-        Now { mono: self.mono(), wall: WallTime(millis) }
+        Now {
+            mono: self.mono(),
+            wall: WallTime(millis),
+        }
     }
 }

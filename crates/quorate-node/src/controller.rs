@@ -14,11 +14,8 @@ use quorate_server::io::Address;
 use quorate_server::quorum::QuorumConfig;
 use quorate_types::{Endpoint, IncarnationId, NodeId, ReplicaKey, Rng, VoterSet};
 
-use crate::files::{self, StartError};
+use crate::files::{self, StartError, TAIL_BYTES};
 use crate::handle::{Machine, NodeHandle, OnEvent};
-
-/// About how many bytes of the log's newest batches a node keeps in memory.
-const TAIL_BYTES: usize = 4 * 1024 * 1024;
 
 /// A controller to be started; its log directory must have been formatted.
 #[derive(Debug, Clone)]
@@ -107,6 +104,8 @@ impl ControllerSpec {
         let node = ControllerNode::new(config, boot, rng, machine.clock.now())?;
         let worker = DiskWorker::new(files.log);
         let name = format!("controller-{}", self.node);
-        Ok(NodeHandle::start(&name, node, worker, listener, machine, on_event)?)
+        Ok(NodeHandle::start(
+            &name, node, worker, listener, machine, on_event,
+        )?)
     }
 }

@@ -65,14 +65,22 @@ impl<N: Node> CoreThread<N> {
                 }
                 self.take_in(mail);
                 taken += 1;
-                next = if taken < ROUND { self.mail.try_recv().ok() } else { None };
+                next = if taken < ROUND {
+                    self.mail.try_recv().ok()
+                } else {
+                    None
+                };
             }
         }
     }
 
     fn take_in(&mut self, mail: Mail) {
         let input = match mail {
-            Mail::Net(NetInput::Open { conn, sender, input }) => {
+            Mail::Net(NetInput::Open {
+                conn,
+                sender,
+                input,
+            }) => {
                 self.senders.insert(conn, sender);
                 input
             }

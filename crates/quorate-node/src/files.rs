@@ -12,6 +12,9 @@ use quorate_storage::{
 };
 use quorate_types::{DirectoryId, NodeId, VoterSet, WallTime};
 
+/// About how many bytes of the log's newest batches a node keeps in memory.
+pub(crate) const TAIL_BYTES: usize = 4 * 1024 * 1024;
+
 /// Why a node cannot start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -50,13 +53,20 @@ pub(crate) fn open(path: &Path, cluster_id: &str, node: NodeId) -> Result<Files,
     let properties = MetaProperties::read(&*vfs, path)?;
     properties.expect(path, cluster_id, node)?;
     let Some(directory) = properties.directory else {
-        return Err(StartError::NoDirectoryId { path: path.display().to_string() });
+        return Err(StartError::NoDirectoryId {
+            path: path.display().to_string(),
+        });
     };
     let (log, recovered) = MetadataLog::open(vfs.clone(), path, LogConfig::default())?;
     for note in &recovered.notes {
         tracing::warn!(node = node.0, "{note}");
     }
-    Ok(Files { vfs, directory, log, recovered })
+    Ok(Files {
+        vfs,
+        directory,
+        log,
+        recovered,
+    })
 }
 
 /// What a new log directory is made for.
@@ -94,7 +104,10 @@ impl NewDirectory {
             cluster_id: self.cluster_id.clone(),
             node: self.node,
             directory: self.directory,
-            features: levels.into_iter().map(|(name, level)| (name.to_owned(), level)).collect(),
+            features: levels
+                .into_iter()
+                .map(|(name, level)| (name.to_owned(), level))
+                .collect(),
             records: Vec::new(),
             initial_voters: self.initial_voters.clone(),
             at: now,

@@ -41,7 +41,10 @@ pub struct PublishedMetadata {
 impl PublishedMetadata {
     /// The newest metadata, if any was published yet.
     pub fn get(&self) -> Option<Published> {
-        self.newest.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.newest
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     pub(crate) fn set(&self, metadata: Published) {
@@ -94,7 +97,11 @@ impl NodeHandle {
         listener.set_nonblocking(true)?;
         let (mailbox, mail) = Mailbox::new();
         let (stage, stage_seen) = watch::channel(Stage::Running);
-        let net = Net { mailbox: mailbox.clone(), limits: machine.limits, stage: stage_seen };
+        let net = Net {
+            mailbox: mailbox.clone(),
+            limits: machine.limits,
+            stage: stage_seen,
+        };
         let accepting = {
             let _entered = machine.tokio.enter();
             tokio::net::TcpListener::from_std(listener)?
@@ -121,7 +128,9 @@ impl NodeHandle {
             published: published.clone(),
             senders: Default::default(),
         };
-        let core = thread::Builder::new().name(name.to_owned()).spawn(move || core.run())?;
+        let core = thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(move || core.run())?;
         Ok(NodeHandle {
             address,
             mailbox,

@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod broker;
 mod client;
 mod clock;
 mod controller;
@@ -17,6 +18,7 @@ mod handle;
 mod mailbox;
 mod net;
 
+pub use broker::BrokerSpec;
 pub use client::{Client, ClientError};
 pub use clock::Clock;
 pub use controller::ControllerSpec;

@@ -72,7 +72,11 @@ async fn reached(node: &mut watch::Receiver<Stage>, stage: Stage) {
 /// What the mailbox carries from the sockets to the core thread.
 pub(crate) enum NetInput {
     /// A connection stands; this is how to write to it.
-    Open { conn: ConnId, sender: Sender, input: Input },
+    Open {
+        conn: ConnId,
+        sender: Sender,
+        input: Input,
+    },
     /// Anything that only the node wants to hear.
     Plain(Input),
 }
@@ -91,7 +95,10 @@ impl Net {
             match accepted {
                 Ok((stream, from)) => {
                     let conn = ConnId::Accepted(next.fetch_add(1, Ordering::Relaxed));
-                    let input = Input::Accepted { conn, from: octets(from) };
+                    let input = Input::Accepted {
+                        conn,
+                        from: octets(from),
+                    };
                     self.clone().open(conn, stream, input);
                 }
                 // Out of file descriptors, or the peer was gone before we came: others go on.
@@ -116,10 +123,14 @@ impl Net {
             Ok(Ok(stream)) => self.open(conn, stream, Input::Connected { conn }),
             Ok(Err(error)) => {
                 let refused = error.kind() == io::ErrorKind::ConnectionRefused;
-                self.mailbox.net(NetInput::Plain(Input::ConnectFailed { conn, refused }));
+                self.mailbox
+                    .net(NetInput::Plain(Input::ConnectFailed { conn, refused }));
             }
             Err(_elapsed) => {
-                self.mailbox.net(NetInput::Plain(Input::ConnectFailed { conn, refused: false }));
+                self.mailbox.net(NetInput::Plain(Input::ConnectFailed {
+                    conn,
+                    refused: false,
+                }));
             }
         }
     }
@@ -135,7 +146,11 @@ impl Net {
             ConnId::Accepted(_) => Some(Arc::new(Semaphore::new(self.limits.in_flight))),
             ConnId::Dialed(_) => None,
         };
-        self.mailbox.net(NetInput::Open { conn, sender, input });
+        self.mailbox.net(NetInput::Open {
+            conn,
+            sender,
+            input,
+        });
         let (writing, written_off) = oneshot::channel::<()>();
         let writer = write_frames(write, frames, credit.clone(), self.stage.clone());
         tokio::spawn(async move {
@@ -173,7 +188,8 @@ impl Net {
                         Err(_closed) => return Ok(()),
                     }
                 }
-                self.mailbox.net(NetInput::Plain(Input::Frame { conn, frame }));
+                self.mailbox
+                    .net(NetInput::Plain(Input::Frame { conn, frame }));
             }
             buffer.reserve(4096);
             if read.read_buf(&mut buffer).await? == 0 {
@@ -185,9 +201,13 @@ impl Net {
 
 /// Takes the next whole frame off the buffer.
 fn next_frame(buffer: &mut BytesMut, limit: usize) -> io::Result<Option<Bytes>> {
-    let Some(prefix) = buffer.first_chunk::<4>() else { return Ok(None) };
+    let Some(prefix) = buffer.first_chunk::<4>() else {
+        return Ok(None);
+    };
     let announced = i32::from_be_bytes(*prefix);
-    let length = usize::try_from(announced).ok().filter(|length| *length <= limit);
+    let length = usize::try_from(announced)
+        .ok()
+        .filter(|length| *length <= limit);
     let Some(length) = length else {
         let what = format!("a frame of {announced} bytes was announced; up to {limit} are taken");
         return Err(io::Error::new(io::ErrorKind::InvalidData, what));

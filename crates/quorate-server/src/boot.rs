@@ -60,11 +60,16 @@ pub fn boot(
                 Some(problem) => format!("cannot be read: {problem}"),
                 None => "is missing".to_owned(),
             };
-            return Err(StartError::VoteLost { problem, at_least: *at_least });
+            return Err(StartError::VoteLost {
+                problem,
+                at_least: *at_least,
+            });
         }
-        Election::Lost { at_least, .. } => {
-            Some(ElectionState { epoch: *at_least, leader: None, voted: None })
-        }
+        Election::Lost { at_least, .. } => Some(ElectionState {
+            epoch: *at_least,
+            leader: None,
+            voted: None,
+        }),
     };
     let snapshots: BTreeMap<OffsetAndEpoch, u64> = recovered
         .snapshots
@@ -79,7 +84,11 @@ pub fn boot(
         control: recovered.control.clone(),
         snapshots,
     };
-    Ok(Boot { election, log, static_voters })
+    Ok(Boot {
+        election,
+        log,
+        static_voters,
+    })
 }
 
 /// The records of a log directory's `bootstrap.checkpoint`; none if there is no such file.
@@ -102,7 +111,10 @@ pub fn bootstrap_records(
     let mut reader = SnapshotReader::new();
     reader.feed(bytes.into());
     let mut records = Vec::new();
-    while let Some(part) = reader.next_part().map_err(|error| failed(error.to_string()))? {
+    while let Some(part) = reader
+        .next_part()
+        .map_err(|error| failed(error.to_string()))?
+    {
         if let SnapshotPart::Data(view) = part {
             let decoded = data_records(&view).map_err(|error| failed(error.to_string()))?;
             records.extend(decoded);
@@ -116,7 +128,10 @@ pub fn bootstrap_records(
 }
 
 fn data_records(view: &BatchView) -> Result<Vec<MetadataRecord>, RecordError> {
-    Ok(decode_records(view)?.into_iter().map(|record| record.data).collect())
+    Ok(decode_records(view)?
+        .into_iter()
+        .map(|record| record.data)
+        .collect())
 }
 
 fn read_file(vfs: &dyn Vfs, path: &Path) -> std::io::Result<Vec<u8>> {

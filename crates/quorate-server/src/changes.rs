@@ -25,7 +25,10 @@ fn brokers(delta: &Delta, events: &mut Vec<NodeEvent>) {
         };
         let before = change.before;
         if before.is_none_or(|before| before.epoch != after.epoch) {
-            events.push(NodeEvent::BrokerRegistered { broker, epoch: after.epoch });
+            events.push(NodeEvent::BrokerRegistered {
+                broker,
+                epoch: after.epoch,
+            });
         }
         let was_fenced = before.is_none_or(|before| before.fenced);
         if was_fenced && !after.fenced {
@@ -33,14 +36,19 @@ fn brokers(delta: &Delta, events: &mut Vec<NodeEvent>) {
         }
         if !was_fenced && after.fenced {
             let shutting_down = after.in_controlled_shutdown;
-            events.push(NodeEvent::BrokerFenced { broker, shutting_down });
+            events.push(NodeEvent::BrokerFenced {
+                broker,
+                shutting_down,
+            });
         }
     }
 }
 
 fn topics(delta: &Delta, events: &mut Vec<NodeEvent>) {
     for topic in delta.topics_deleted() {
-        events.push(NodeEvent::TopicDeleted { topic: topic.name().to_string() });
+        events.push(NodeEvent::TopicDeleted {
+            topic: topic.name().to_string(),
+        });
     }
     for topic in delta.topics_created() {
         events.push(NodeEvent::TopicCreated {
@@ -50,11 +58,15 @@ fn topics(delta: &Delta, events: &mut Vec<NodeEvent>) {
         });
     }
     for change in delta.partitions() {
-        let (Some(before), Some(after)) = (change.before, change.after) else { continue };
+        let (Some(before), Some(after)) = (change.before, change.after) else {
+            continue;
+        };
         if before.leader == after.leader {
             continue;
         }
-        let Some(topic) = delta.after().topics().by_id(change.key.topic) else { continue };
+        let Some(topic) = delta.after().topics().by_id(change.key.topic) else {
+            continue;
+        };
         events.push(NodeEvent::LeaderChanged {
             topic: topic.name().to_string(),
             partition: change.key.index,

@@ -153,7 +153,12 @@ pub struct DiskWorker {
 impl DiskWorker {
     /// Works on that log.
     pub fn new(log: MetadataLog) -> DiskWorker {
-        DiskWorker { reader: log.reader(), log, partial: None, failed: false }
+        DiskWorker {
+            reader: log.reader(),
+            log,
+            partial: None,
+            failed: false,
+        }
     }
 
     /// Carries out jobs in order: the writes with one sync for all, then the reads. After a write
@@ -190,7 +195,11 @@ impl DiskWorker {
     /// # Errors
     /// If the last sync or the files that are written on the way out fail.
     pub fn close(self) -> Result<(), StorageError> {
-        if self.failed { Ok(()) } else { self.log.close() }
+        if self.failed {
+            Ok(())
+        } else {
+            self.log.close()
+        }
     }
 
     /// A failed write reports itself once; those after it are dropped without a word.
@@ -198,19 +207,39 @@ impl DiskWorker {
         if self.failed {
             return Err(None);
         }
-        self.carry_out(seq, op).map_err(|error| Some(self.fail(seq, &error)))
+        self.carry_out(seq, op)
+            .map_err(|error| Some(self.fail(seq, &error)))
     }
 
     fn fail(&mut self, seq: DiskSeq, error: &StorageError) -> DiskDone {
         self.failed = true;
-        DiskDone::Failed { seq, error: error.to_string() }
+        DiskDone::Failed {
+            seq,
+            error: error.to_string(),
+        }
     }
 
     fn carry_out(&mut self, seq: DiskSeq, op: DiskOp) -> Result<Option<DiskDone>, StorageError> {
         match op {
-            DiskOp::SaveElection { state, version, voters } => {
-                let ElectionState { epoch, leader, voted } = state;
-                self.log.save_election(&QuorumState { epoch, leader, voted, voters }, version)?;
+            DiskOp::SaveElection {
+                state,
+                version,
+                voters,
+            } => {
+                let ElectionState {
+                    epoch,
+                    leader,
+                    voted,
+                } = state;
+                self.log.save_election(
+                    &QuorumState {
+                        epoch,
+                        leader,
+                        voted,
+                        voters,
+                    },
+                    version,
+                )?;
             }
             DiskOp::Append { batches } => {
                 self.log.append(&batches)?;
@@ -218,7 +247,11 @@ impl DiskWorker {
             DiskOp::Truncate { end } => {
                 self.log.truncate(end)?;
             }
-            DiskOp::SnapshotChunk { id, position, bytes } => self.chunk(id, position, &bytes)?,
+            DiskOp::SnapshotChunk {
+                id,
+                position,
+                bytes,
+            } => self.chunk(id, position, &bytes)?,
             DiskOp::InstallSnapshot { id } => return self.install(seq, id),
             DiskOp::DropSnapshot { .. } => {
                 if let Some(partial) = self.partial.take() {
@@ -253,51 +286,80 @@ impl DiskWorker {
         upto: DiskSeq,
         id: OffsetAndEpoch,
     ) -> Result<Option<DiskDone>, StorageError> {
-        let Some(partial) = self.partial.take() else { return Ok(None) };
+        let Some(partial) = self.partial.take() else {
+            return Ok(None);
+        };
         let (info, header) = self.log.install_snapshot(partial)?;
         let (version, voters) = match header.quorum {
             Some((version, voters)) => (version, (!voters.is_empty()).then_some(voters)),
             None => (KRaftVersion::STATIC, None),
         };
-        Ok(Some(DiskDone::Installed { upto, id, size: info.size, voters, version }))
+        Ok(Some(DiskDone::Installed {
+            upto,
+            id,
+            size: info.size,
+            voters,
+            version,
+        }))
     }
 
     fn read(&self, job: DiskJob) -> Option<DiskDone> {
         Some(match job {
             DiskJob::Write { .. } => return None,
-            DiskJob::Read { token, from, max_bytes } => {
+            DiskJob::Read {
+                token,
+                from,
+                max_bytes,
+            } => {
                 let read = self.reader.read(from, max_bytes);
-                let result = read.map_err(|error| error.to_string()).map(|batches| {
-                    batches.into_iter().map(BatchView::into_bytes).collect()
-                });
+                let result = read
+                    .map_err(|error| error.to_string())
+                    .map(|batches| batches.into_iter().map(BatchView::into_bytes).collect());
                 DiskDone::Read { token, result }
             }
-            DiskJob::Load { id } => {
-                DiskDone::Loaded { result: self.load(id).map(Box::new) }
-            }
-            DiskJob::ReadSnapshot { token, id, position, max_bytes } => {
+            DiskJob::Load { id } => DiskDone::Loaded {
+                result: self.load(id).map(Box::new),
+            },
+            DiskJob::ReadSnapshot {
+                token,
+                id,
+                position,
+                max_bytes,
+            } => {
                 let piece = self
                     .reader
                     .snapshot(id)
                     .and_then(|file| file.chunk(position, max_bytes as u64));
-                DiskDone::ReadSnapshot { token, result: piece.map_err(|error| error.to_string()) }
+                DiskDone::ReadSnapshot {
+                    token,
+                    result: piece.map_err(|error| error.to_string()),
+                }
             }
         })
     }
 
     fn load(&self, id: OffsetAndEpoch) -> Result<LoadedSnapshot, String> {
         const PIECE: u64 = 1024 * 1024;
-        let file = self.reader.snapshot(id).map_err(|error| error.to_string())?;
+        let file = self
+            .reader
+            .snapshot(id)
+            .map_err(|error| error.to_string())?;
         let mut loader = SnapshotLoader::new(id);
         let mut position = 0;
         loop {
-            let piece = file.chunk(position, PIECE).map_err(|error| error.to_string())?;
+            let piece = file
+                .chunk(position, PIECE)
+                .map_err(|error| error.to_string())?;
             if piece.is_empty() {
                 break;
             }
             position += piece.len() as u64;
-            loader.feed(piece).map_err(|error| format!("snapshot {id}: {error}"))?;
+            loader
+                .feed(piece)
+                .map_err(|error| format!("snapshot {id}: {error}"))?;
         }
-        loader.finish().map_err(|error| format!("snapshot {id}: {error}"))
+        loader
+            .finish()
+            .map_err(|error| format!("snapshot {id}: {error}"))
     }
 }

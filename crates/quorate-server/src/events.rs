@@ -91,10 +91,16 @@ fn node(id: Option<NodeId>) -> String {
 impl fmt::Display for NodeEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NodeEvent::QuorumLeader { epoch, leader: Some(leader) } => {
+            NodeEvent::QuorumLeader {
+                epoch,
+                leader: Some(leader),
+            } => {
                 write!(f, "controller {leader} leads the quorum in epoch {epoch}")
             }
-            NodeEvent::QuorumLeader { epoch, leader: None } => {
+            NodeEvent::QuorumLeader {
+                epoch,
+                leader: None,
+            } => {
                 write!(f, "the quorum has no leader in epoch {epoch}")
             }
             NodeEvent::Active { epoch } => write!(f, "active controller in epoch {epoch}"),
@@ -103,18 +109,32 @@ impl fmt::Display for NodeEvent {
                 write!(f, "broker {broker} registered, broker epoch {epoch}")
             }
             NodeEvent::BrokerUnfenced { broker } => write!(f, "broker {broker} unfenced"),
-            NodeEvent::BrokerFenced { broker, shutting_down: true } => {
+            NodeEvent::BrokerFenced {
+                broker,
+                shutting_down: true,
+            } => {
                 write!(f, "broker {broker} fenced after its controlled shutdown")
             }
-            NodeEvent::BrokerFenced { broker, shutting_down: false } => {
+            NodeEvent::BrokerFenced {
+                broker,
+                shutting_down: false,
+            } => {
                 write!(f, "broker {broker} fenced")
             }
             NodeEvent::BrokerRemoved { broker } => write!(f, "broker {broker} unregistered"),
-            NodeEvent::TopicCreated { topic, partitions, .. } => {
+            NodeEvent::TopicCreated {
+                topic, partitions, ..
+            } => {
                 write!(f, "topic {topic} created, {partitions} partitions")
             }
             NodeEvent::TopicDeleted { topic } => write!(f, "topic {topic} deleted"),
-            NodeEvent::LeaderChanged { topic, partition, from, to, epoch } => write!(
+            NodeEvent::LeaderChanged {
+                topic,
+                partition,
+                from,
+                to,
+                epoch,
+            } => write!(
                 f,
                 "{topic}-{partition} led by {} (was {}), leader epoch {epoch}",
                 node(*to),

@@ -5,10 +5,7 @@ use quorate_protocol::codec::{DecodeError, DecodeProblem, EncodeError, Message, 
 use quorate_protocol::messages::{ApiKey, Request, RequestHeader, Response, ResponseHeader};
 
 /// A request's frame, in the version that the header names.
-pub fn encode_request(
-    header: &RequestHeader,
-    request: &Request,
-) -> Result<Bytes, EncodeError> {
+pub fn encode_request(header: &RequestHeader, request: &Request) -> Result<Bytes, EncodeError> {
     let mut writer = Writer::with_capacity(64 + request.size(header.api_version)?);
     header.write_to(&mut writer)?;
     request.encode(header.api_version, &mut writer)?;

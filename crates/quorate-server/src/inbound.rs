@@ -40,7 +40,13 @@ pub struct Inbound {
 impl Inbound {
     /// Notes a new connection and the address it came from.
     pub fn accepted(&mut self, conn: ConnId, from: Vec<u8>) {
-        self.connections.insert(conn, Connection { from, ..Connection::default() });
+        self.connections.insert(
+            conn,
+            Connection {
+                from,
+                ..Connection::default()
+            },
+        );
     }
 
     /// Forgets a connection that is gone; answers to it are dropped from now on.
@@ -58,7 +64,9 @@ impl Inbound {
 
     /// The address of the peer, as 4 or 16 bytes.
     pub fn address(&self, conn: ConnId) -> &[u8] {
-        self.connections.get(&conn).map_or(&[], |connection| &connection.from)
+        self.connections
+            .get(&conn)
+            .map_or(&[], |connection| &connection.from)
     }
 
     /// How many connections stand.
@@ -73,11 +81,16 @@ impl Inbound {
 
     /// Answers a request; what is now in order goes to `out`.
     pub fn answer(&mut self, slot: Slot, frame: Bytes, out: &mut Vec<Output>) {
-        let Some(connection) = self.connections.get_mut(&slot.conn) else { return };
+        let Some(connection) = self.connections.get_mut(&slot.conn) else {
+            return;
+        };
         connection.early.insert(slot.number, frame);
         while let Some(frame) = connection.early.remove(&connection.answered) {
             connection.answered += 1;
-            out.push(Output::Send { conn: slot.conn, frame });
+            out.push(Output::Send {
+                conn: slot.conn,
+                frame,
+            });
         }
     }
 

@@ -34,7 +34,10 @@ pub struct Address {
 impl Address {
     /// Joins a host and a port.
     pub fn new(host: impl Into<String>, port: u16) -> Address {
-        Address { host: host.into(), port }
+        Address {
+            host: host.into(),
+            port,
+        }
     }
 }
 

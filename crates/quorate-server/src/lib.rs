@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod boot;
+pub mod broker;
 pub mod changes;
 pub mod controller;
 pub mod disk;

@@ -93,7 +93,9 @@ struct Link {
 impl Link {
     fn new() -> Link {
         Link {
-            state: State::Down { until: MonoTime::ZERO },
+            state: State::Down {
+                until: MonoTime::ZERO,
+            },
             versions: BTreeMap::new(),
             waiting: VecDeque::new(),
             sent: VecDeque::new(),
@@ -162,7 +164,11 @@ impl Links {
         timeout: Duration,
     ) {
         let link = self.links.entry(to.clone()).or_insert_with(Link::new);
-        link.waiting.push_back(Call { call, request, expires: now + timeout });
+        link.waiting.push_back(Call {
+            call,
+            request,
+            expires: now + timeout,
+        });
         self.advance(now, names, to);
     }
 
@@ -172,6 +178,12 @@ impl Links {
         self.events.push_back(LinkEvent::Answer { call, result });
     }
 
+    /// What the peer at that address said that it offers, once it was asked.
+    pub fn offered(&self, address: &Address) -> Option<&BTreeMap<i16, VersionRange>> {
+        let link = self.links.get(address)?;
+        (!link.versions.is_empty()).then_some(&link.versions)
+    }
+
     /// Whether the connection is one of these links'.
     pub fn owns(&self, conn: ConnId) -> bool {
         self.by_conn.contains_key(&conn)
@@ -179,8 +191,12 @@ impl Links {
 
     /// A connection stands: it is opened with ApiVersions.
     pub fn connected(&mut self, now: MonoTime, conn: ConnId) {
-        let Some(address) = self.by_conn.get(&conn) else { return };
-        let Some(link) = self.links.get_mut(address) else { return };
+        let Some(address) = self.by_conn.get(&conn) else {
+            return;
+        };
+        let Some(link) = self.links.get_mut(address) else {
+            return;
+        };
         link.state = State::Greeting { conn };
         let greeting = Request::from(ApiVersionsRequest {
             client_software_name: "quorate".into(),
@@ -190,7 +206,13 @@ impl Links {
         let expires = now + self.greeting_timeout;
         self.correlation = self.correlation.wrapping_add(1);
         let api = ApiKey::ApiVersions;
-        let sent = Sent { call: None, api, version: 3, correlation: self.correlation, expires };
+        let sent = Sent {
+            call: None,
+            api,
+            version: 3,
+            correlation: self.correlation,
+            expires,
+        };
         if let Some(frame) = encode(&self.client_id, &greeting, &sent) {
             link.sent.push_back(sent);
             self.out.push(Output::Send { conn, frame });
@@ -199,10 +221,13 @@ impl Links {
 
     /// A connection could not be made.
     pub fn connect_failed(&mut self, now: MonoTime, conn: ConnId, refused: bool) {
-        let Some(address) = self.by_conn.get(&conn).cloned() else { return };
-        let probe = self.links.get(&address).is_some_and(
-            |link| matches!(link.state, State::Dialing { probe: true, .. }),
-        );
+        let Some(address) = self.by_conn.get(&conn).cloned() else {
+            return;
+        };
+        let probe = self
+            .links
+            .get(&address)
+            .is_some_and(|link| matches!(link.state, State::Dialing { probe: true, .. }));
         self.fail(now, &address);
         if probe && refused {
             self.events.push_back(LinkEvent::Gone { address });
@@ -211,8 +236,13 @@ impl Links {
 
     /// A connection was closed by the peer; whether the peer is still there is found out at once.
     pub fn closed(&mut self, now: MonoTime, names: &mut ConnNames, conn: ConnId) {
-        let Some(address) = self.by_conn.get(&conn).cloned() else { return };
-        let stood = self.links.get(&address).is_some_and(|link| link.state == State::Up { conn });
+        let Some(address) = self.by_conn.get(&conn).cloned() else {
+            return;
+        };
+        let stood = self
+            .links
+            .get(&address)
+            .is_some_and(|link| link.state == State::Up { conn });
         self.fail(now, &address);
         if stood {
             self.dial(names, &address, true);
@@ -221,15 +251,22 @@ impl Links {
 
     /// A frame came in.
     pub fn frame(&mut self, now: MonoTime, names: &mut ConnNames, conn: ConnId, frame: Bytes) {
-        let Some(address) = self.by_conn.get(&conn).cloned() else { return };
-        let Some(link) = self.links.get_mut(&address) else { return };
+        let Some(address) = self.by_conn.get(&conn).cloned() else {
+            return;
+        };
+        let Some(link) = self.links.get_mut(&address) else {
+            return;
+        };
         let Some(sent) = link.sent.pop_front() else {
             return self.drop_connection(now, &address);
         };
         let response = frames::decode_response(sent.api, sent.version, sent.correlation, &frame);
         match (sent.call, response) {
             (Some(call), Ok(response)) => {
-                self.events.push_back(LinkEvent::Answer { call, result: Ok(response) });
+                self.events.push_back(LinkEvent::Answer {
+                    call,
+                    result: Ok(response),
+                });
             }
             (Some(call), Err(_)) => {
                 let result = Err(CallError::Malformed);
@@ -246,7 +283,9 @@ impl Links {
     pub fn tick(&mut self, now: MonoTime, names: &mut ConnNames) {
         let addresses: Vec<Address> = self.links.keys().cloned().collect();
         for address in addresses {
-            let Some(link) = self.links.get_mut(&address) else { continue };
+            let Some(link) = self.links.get_mut(&address) else {
+                continue;
+            };
             let late = |expires: MonoTime| expires <= now;
             if link.sent.front().is_some_and(|sent| late(sent.expires)) {
                 if let Some(call) = link.sent.pop_front().and_then(|sent| sent.call) {
@@ -255,9 +294,13 @@ impl Links {
                 }
                 self.drop_connection(now, &address);
             }
-            let Some(link) = self.links.get_mut(&address) else { continue };
-            let (overdue, waiting) =
-                link.waiting.drain(..).partition(|call: &Call| late(call.expires));
+            let Some(link) = self.links.get_mut(&address) else {
+                continue;
+            };
+            let (overdue, waiting) = link
+                .waiting
+                .drain(..)
+                .partition(|call: &Call| late(call.expires));
             link.waiting = waiting;
             for Call { call, .. } in Vec::from(overdue) {
                 let result = Err(CallError::TimedOut);
@@ -287,25 +330,42 @@ impl Links {
         if response.error_code != ErrorCode::None {
             return self.drop_connection(now, address);
         }
-        let Some(link) = self.links.get_mut(address) else { return };
+        let Some(link) = self.links.get_mut(address) else {
+            return;
+        };
         let Some(conn) = link.conn() else { return };
         link.versions = response
             .api_keys
             .iter()
-            .map(|api| (api.api_key, VersionRange { min: api.min_version, max: api.max_version }))
+            .map(|api| {
+                (
+                    api.api_key,
+                    VersionRange {
+                        min: api.min_version,
+                        max: api.max_version,
+                    },
+                )
+            })
             .collect();
         link.state = State::Up { conn };
     }
 
     /// Dials if something waits, sends if it can.
     fn advance(&mut self, now: MonoTime, names: &mut ConnNames, address: &Address) {
-        let Some(link) = self.links.get_mut(address) else { return };
+        let Some(link) = self.links.get_mut(address) else {
+            return;
+        };
         match link.state {
             State::Down { until } if until <= now && !link.waiting.is_empty() => {
                 self.dial(names, address, false);
             }
             State::Up { conn } => {
-                while let Some(Call { call, request, expires }) = link.waiting.pop_front() {
+                while let Some(Call {
+                    call,
+                    request,
+                    expires,
+                }) = link.waiting.pop_front()
+                {
                     let api = request.key();
                     let common = common_version(api, &link.versions);
                     self.correlation = self.correlation.wrapping_add(1);
@@ -336,11 +396,16 @@ impl Links {
     }
 
     fn dial(&mut self, names: &mut ConnNames, address: &Address, probe: bool) {
-        let Some(link) = self.links.get_mut(address) else { return };
+        let Some(link) = self.links.get_mut(address) else {
+            return;
+        };
         let conn = names.next();
         link.state = State::Dialing { conn, probe };
         self.by_conn.insert(conn, address.clone());
-        self.out.push(Output::Connect { conn, to: address.clone() });
+        self.out.push(Output::Connect {
+            conn,
+            to: address.clone(),
+        });
     }
 
     /// Closes a connection from our side.
@@ -353,13 +418,19 @@ impl Links {
 
     /// Ends every call of a link that has no connection any more.
     fn fail(&mut self, now: MonoTime, address: &Address) {
-        let Some(link) = self.links.get_mut(address) else { return };
+        let Some(link) = self.links.get_mut(address) else {
+            return;
+        };
         if let Some(conn) = link.conn() {
             self.by_conn.remove(&conn);
         }
-        link.state = State::Down { until: now + self.backoff };
+        link.state = State::Down {
+            until: now + self.backoff,
+        };
         let sent = link.sent.drain(..).filter_map(|sent| sent.call);
-        let calls: Vec<u64> = sent.chain(link.waiting.drain(..).map(|call| call.call)).collect();
+        let calls: Vec<u64> = sent
+            .chain(link.waiting.drain(..).map(|call| call.call))
+            .collect();
         for call in calls {
             let result = Err(CallError::Disconnected);
             self.events.push_back(LinkEvent::Answer { call, result });

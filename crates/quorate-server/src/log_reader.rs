@@ -11,12 +11,12 @@ use crate::tail::EncodedBatch;
 ///
 /// # Errors
 /// At the first batch or record that cannot be read; nothing after it can be applied either.
-pub(crate) fn decode(
-    batches: &[EncodedBatch],
-) -> Result<Vec<Batch<VersionedRecord>>, RecordError> {
+pub(crate) fn decode(batches: &[EncodedBatch]) -> Result<Vec<Batch<VersionedRecord>>, RecordError> {
     let decode = |batch: &EncodedBatch| {
-        let view = BatchView::new(batch.bytes.clone())
-            .map_err(|error| RecordError::Batch { base: batch.base, error })?;
+        let view = BatchView::new(batch.bytes.clone()).map_err(|error| RecordError::Batch {
+            base: batch.base,
+            error,
+        })?;
         decode_batch(&view)
     };
     batches.iter().map(decode).collect()

@@ -41,12 +41,20 @@ impl From<&RequestHeader> for Header {
 impl ReplyTo {
     /// The answer to a request that came by itself.
     pub(crate) fn direct(slot: Slot, header: &RequestHeader) -> ReplyTo {
-        ReplyTo { slot, header: header.into(), envelope: None }
+        ReplyTo {
+            slot,
+            header: header.into(),
+            envelope: None,
+        }
     }
 
     /// The answer to the request inside an envelope, which is answered by `self`.
     pub(crate) fn inside(&self, header: &RequestHeader) -> ReplyTo {
-        ReplyTo { slot: self.slot, header: header.into(), envelope: Some(self.header) }
+        ReplyTo {
+            slot: self.slot,
+            header: header.into(),
+            envelope: Some(self.header),
+        }
     }
 
     /// The same answer in version 0.
@@ -57,7 +65,10 @@ impl ReplyTo {
 
     /// The answer to an envelope whose content never came to be a request.
     pub(crate) fn envelope_itself(&self) -> ReplyTo {
-        ReplyTo { envelope: Some(self.header), ..self.clone() }
+        ReplyTo {
+            envelope: Some(self.header),
+            ..self.clone()
+        }
     }
 
     /// The version that the answer must have.
@@ -73,11 +84,18 @@ impl ReplyTo {
 
     /// Answers.
     pub(crate) fn send(&self, response: &Response, inbound: &mut Inbound, out: &mut Vec<Output>) {
-        let Header { api, version, correlation } = self.header;
+        let Header {
+            api,
+            version,
+            correlation,
+        } = self.header;
         if self.envelope.is_some() && says_not_controller(response) {
             return self.send_envelope(ErrorCode::NotController, None, inbound, out);
         }
-        match (frames::encode_response(api, version, correlation, response), self.envelope) {
+        match (
+            frames::encode_response(api, version, correlation, response),
+            self.envelope,
+        ) {
             (Ok(frame), None) => inbound.answer(self.slot, frame, out),
             (Ok(frame), Some(_)) => {
                 self.send_envelope(ErrorCode::None, Some(frame), inbound, out);
@@ -109,8 +127,19 @@ impl ReplyTo {
         inbound: &mut Inbound,
         out: &mut Vec<Output>,
     ) {
-        let Some(Header { api, version, correlation }) = self.envelope else { return };
-        let response = EnvelopeResponse { response_data, error_code, ..Default::default() };
+        let Some(Header {
+            api,
+            version,
+            correlation,
+        }) = self.envelope
+        else {
+            return;
+        };
+        let response = EnvelopeResponse {
+            response_data,
+            error_code,
+            ..Default::default()
+        };
         match frames::encode_response(api, version, correlation, &response.into()) {
             Ok(frame) => inbound.answer(self.slot, frame, out),
             Err(_) => inbound.refuse(self.slot.conn(), out),

@@ -33,7 +33,12 @@ pub struct LogTail {
 impl LogTail {
     /// A tail without batches of a log that ends at `end`; it keeps about `budget` bytes.
     pub fn new(end: Offset, budget: usize) -> LogTail {
-        LogTail { batches: VecDeque::new(), end, bytes: 0, budget }
+        LogTail {
+            batches: VecDeque::new(),
+            end,
+            bytes: 0,
+            budget,
+        }
     }
 
     /// The first offset held.
@@ -51,7 +56,10 @@ impl LogTail {
     /// # Panics
     /// If it does not start where the log ends; that is checked before anything is appended.
     pub fn push(&mut self, batch: EncodedBatch) {
-        assert_eq!(batch.base, self.end, "a batch must start where the log ends");
+        assert_eq!(
+            batch.base, self.end,
+            "a batch must start where the log ends"
+        );
         self.end = batch.end;
         self.bytes += batch.bytes.len();
         self.batches.push_back(batch);

@@ -102,7 +102,9 @@ pub fn answer(
     });
     let mut supported = supported_features();
     supported.insert("kraft.version".to_owned(), KRAFT_VERSIONS);
-    let supported = supported.into_iter().filter(|(_, range)| version >= 4 || range.min > 0);
+    let supported = supported
+        .into_iter()
+        .filter(|(_, range)| version >= 4 || range.min > 0);
     let finalized = image.features().iter().filter(|(_, level)| *level > 0);
     let kraft = (kraft_version.0 > 0).then_some(("kraft.version", kraft_version.0));
     ApiVersionsResponse {
@@ -132,7 +134,9 @@ pub fn answer(
 /// Name and version of a client's software: letters, digits, and '-' and '.' between them.
 fn is_software(request: &ApiVersionsRequest) -> bool {
     let is_word = |text: &str| {
-        let inner = text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'.');
+        let inner = text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'.');
         let edge = |b: Option<u8>| b.is_some_and(|b| b.is_ascii_alphanumeric());
         inner && edge(text.bytes().next()) && edge(text.bytes().last())
     };

@@ -18,11 +18,7 @@ pub(super) struct EngineLog<'a> {
 }
 
 impl<'a> EngineLog<'a> {
-    pub(super) fn new(
-        quorum: &'a mut Quorum,
-        names: &'a mut ConnNames,
-        now: Now,
-    ) -> EngineLog<'a> {
+    pub(super) fn new(quorum: &'a mut Quorum, names: &'a mut ConnNames, now: Now) -> EngineLog<'a> {
         EngineLog { quorum, names, now }
     }
 }
@@ -41,14 +37,14 @@ impl Log<VersionedRecord> for EngineLog<'_> {
             .collect();
         // A record that has no bytes in its version cannot be in any log.
         let encoded = encoded.map_err(|_| AppendError::TooLarge)?;
-        self.quorum.append(self.now, self.names, epoch, base, &encoded).map_err(|refused| {
-            match refused {
+        self.quorum
+            .append(self.now, self.names, epoch, base, &encoded)
+            .map_err(|refused| match refused {
                 AppendRefused::TooLarge => AppendError::TooLarge,
                 AppendRefused::Raft(RaftError::Moved { end }) => AppendError::Moved { end },
                 AppendRefused::Raft(RaftError::Full) => AppendError::Full,
                 AppendRefused::Raft(_) => AppendError::NotLeader,
-            }
-        })
+            })
     }
 
     fn resign(&mut self, epoch: Epoch) {

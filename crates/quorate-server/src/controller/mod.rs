@@ -22,8 +22,8 @@ use quorate_protocol::messages::Response;
 use quorate_raft::{Boot, BootError};
 use quorate_types::{MonoTime, Offset, Rng};
 
-pub use self::registration::ControllerIdentity;
 use self::engine_log::EngineLog;
+pub use self::registration::ControllerIdentity;
 use self::registration::Registration;
 use crate::changes;
 use crate::events::NodeEvent;
@@ -151,7 +151,11 @@ impl ControllerNode {
                     }
                 }
                 QuorumEvent::HighWatermark(offset) => self.engine.high_watermark(offset),
-                QuorumEvent::Leader { epoch, leader, mine_from } => {
+                QuorumEvent::Leader {
+                    epoch,
+                    leader,
+                    mine_from,
+                } => {
                     match mine_from {
                         Some(from) => self.engine.leader(epoch, from),
                         None => self.engine.not_leader(),
@@ -160,7 +164,11 @@ impl ControllerNode {
                     self.event(NodeEvent::QuorumLeader { epoch, leader });
                 }
                 QuorumEvent::Snapshot(snapshot) => {
-                    self.engine.install(snapshot.image, snapshot.id, snapshot.header.last_contained);
+                    self.engine.install(
+                        snapshot.image,
+                        snapshot.id,
+                        snapshot.header.last_contained,
+                    );
                 }
                 // The next round reads on.
                 QuorumEvent::ReadReady => {}
@@ -173,7 +181,9 @@ impl ControllerNode {
 
     fn stop_with(&mut self, reason: String) {
         self.stopping = true;
-        self.out.push_back(Output::Stopped { fault: Some(reason) });
+        self.out.push_back(Output::Stopped {
+            fault: Some(reason),
+        });
     }
 
     /// Hands committed batches to an engine that stands by; whether there were any.
@@ -235,7 +245,10 @@ impl ControllerNode {
         self.published = delta.after().clone();
         self.published_end = end;
         self.registration.published(now.mono, &self.published);
-        let published = Published { image: self.published.clone(), end };
+        let published = Published {
+            image: self.published.clone(),
+            end,
+        };
         self.out.push_back(Output::Published(Box::new(published)));
     }
 
@@ -243,7 +256,9 @@ impl ControllerNode {
         if self.registration.is_own(ticket) {
             return self.registration.decided(result);
         }
-        let Some(Parked { to, body }) = self.parked.remove(&ticket) else { return };
+        let Some(Parked { to, body }) = self.parked.remove(&ticket) else {
+            return;
+        };
         match result {
             Ok(reply) => {
                 to.send(&Response::from(reply), &mut self.inbound, &mut self.scratch);
@@ -254,7 +269,9 @@ impl ControllerNode {
 
     /// Answers a command that the engine did not decide.
     fn refuse(&mut self, to: &ReplyTo, body: &Bytes, refused: Refused) {
-        let operation = to.decode(body).and_then(|request| Operation::of(request).ok());
+        let operation = to
+            .decode(body)
+            .and_then(|request| Operation::of(request).ok());
         let Some(operation) = operation else {
             return self.inbound.refuse(to.slot.conn(), &mut self.scratch);
         };
@@ -289,21 +306,28 @@ impl Node for ControllerNode {
             Input::Connected { conn } if self.quorum.owns(conn) => self.quorum.connected(now, conn),
             Input::Connected { conn } => self.registration.connected(now.mono, conn),
             Input::ConnectFailed { conn, refused } if self.quorum.owns(conn) => {
-                self.quorum.connect_failed(now, &mut self.names, conn, refused);
+                self.quorum
+                    .connect_failed(now, &mut self.names, conn, refused);
             }
             Input::ConnectFailed { conn, refused } => {
                 self.registration.connect_failed(now.mono, conn, refused);
             }
-            Input::Frame { conn: conn @ ConnId::Accepted(_), frame } => {
+            Input::Frame {
+                conn: conn @ ConnId::Accepted(_),
+                frame,
+            } => {
                 self.request_frame(now, conn, &frame);
             }
             Input::Frame { conn, frame } if self.quorum.owns(conn) => {
                 self.quorum.link_frame(now, &mut self.names, conn, frame);
             }
             Input::Frame { conn, frame } => {
-                self.registration.frame(now.mono, &mut self.names, conn, frame);
+                self.registration
+                    .frame(now.mono, &mut self.names, conn, frame);
             }
-            Input::Closed { conn: conn @ ConnId::Accepted(_) } => self.connection_closed(now, conn),
+            Input::Closed {
+                conn: conn @ ConnId::Accepted(_),
+            } => self.connection_closed(now, conn),
             Input::Closed { conn } if self.quorum.owns(conn) => {
                 self.quorum.link_closed(now, &mut self.names, conn);
             }
@@ -339,9 +363,13 @@ impl Node for ControllerNode {
     }
 
     fn deadline(&self) -> Option<MonoTime> {
-        [self.quorum.deadline(), self.engine.deadline(), self.registration.deadline()]
-            .into_iter()
-            .flatten()
-            .min()
+        [
+            self.quorum.deadline(),
+            self.engine.deadline(),
+            self.registration.deadline(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
     }
 }

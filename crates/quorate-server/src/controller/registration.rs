@@ -91,7 +91,11 @@ impl Registration {
         let known = image
             .controller(node)
             .is_some_and(|known| known.incarnation.0 == self.request.incarnation_id);
-        let wanted = image.features().metadata_version().has_controller_registration() && !known;
+        let wanted = image
+            .features()
+            .metadata_version()
+            .has_controller_registration()
+            && !known;
         if !wanted {
             self.state = State::Idle;
             self.failures = 0;
@@ -162,7 +166,9 @@ impl Registration {
     /// Takes up the answers that the link brought.
     fn settle(&mut self, now: MonoTime) {
         while let Some(event) = self.links.poll() {
-            let LinkEvent::Answer { call, result } = event else { continue };
+            let LinkEvent::Answer { call, result } = event else {
+                continue;
+            };
             if call != self.last_call || self.state != State::Sent {
                 continue;
             }
@@ -172,7 +178,9 @@ impl Registration {
                     if answer.error_code == ErrorCode::None
             );
             // Also after success: until the record is published, the answer may be to nobody.
-            let backoff = BACKOFF_MIN.saturating_mul(1 << self.failures.min(11)).min(BACKOFF_MAX);
+            let backoff = BACKOFF_MIN
+                .saturating_mul(1 << self.failures.min(11))
+                .min(BACKOFF_MAX);
             self.failures = if ok { self.failures } else { self.failures + 1 };
             let wait = if ok { TIMEOUT } else { backoff };
             self.state = State::Due { at: now + wait };
@@ -185,7 +193,9 @@ impl ControllerNode {
     pub(super) fn register(&mut self, now: Now) {
         self.registration.links.tick(now.mono, &mut self.names);
         self.registration.settle(now.mono);
-        let State::Due { at } = self.registration.state else { return };
+        let State::Due { at } = self.registration.state else {
+            return;
+        };
         if at > now.mono || self.stopping {
             return;
         }
@@ -193,7 +203,10 @@ impl ControllerNode {
         if self.engine.active().is_some() {
             let ticket = Ticket(self.next_token());
             let context = RequestContext::anonymous(0, now.mono);
-            let command = Command { context, operation: request.into() };
+            let command = Command {
+                context,
+                operation: request.into(),
+            };
             self.registration.state = State::Own { ticket };
             self.engine.submit(ticket, Lane::Cluster, command, None);
         } else if let Some((leader, address)) = self.quorum.leader_address()
@@ -212,7 +225,9 @@ impl ControllerNode {
                 TIMEOUT,
             );
         } else {
-            self.registration.state = State::Due { at: now.mono + BACKOFF_MIN };
+            self.registration.state = State::Due {
+                at: now.mono + BACKOFF_MIN,
+            };
         }
     }
 }

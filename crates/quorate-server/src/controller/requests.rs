@@ -14,13 +14,13 @@ use quorate_controller::{
     list_reassignments,
 };
 use quorate_engine::Ticket;
+use quorate_protocol::DefaultPrincipalData;
 use quorate_protocol::codec::{Message, Reader};
 use quorate_protocol::messages::{
     ApiKey, ApiVersionsRequest, DescribeDelegationTokenResponse,
     DescribeUserScramCredentialsResponse, EnvelopeRequest, Request, RequestHeader, Response,
     SaslAuthenticateResponse, SaslHandshakeResponse,
 };
-use quorate_protocol::DefaultPrincipalData;
 use quorate_types::ErrorCode;
 
 use super::{ControllerNode, Parked, api_versions};
@@ -63,7 +63,9 @@ fn is_forwardable(api: ApiKey) -> bool {
 impl ControllerNode {
     /// A request came in. One that cannot be understood ends its connection, as in Kafka.
     pub(super) fn request_frame(&mut self, now: Now, conn: ConnId, frame: &Bytes) {
-        let Some(slot) = self.inbound.asked(conn) else { return };
+        let Some(slot) = self.inbound.asked(conn) else {
+            return;
+        };
         let mut reader = Reader::of(frame);
         let Ok(header) = RequestHeader::read_from(&mut reader) else {
             return self.inbound.refuse(conn, &mut self.scratch);
@@ -111,7 +113,9 @@ impl ControllerNode {
     fn request(&mut self, now: Now, to: ReplyTo, body: Bytes, request: Request, asker: Asker) {
         let token = self.next_token();
         let version = to.version();
-        let rest = self.quorum.request(now, &mut self.names, token, version, request);
+        let rest = self
+            .quorum
+            .request(now, &mut self.names, token, version, request);
         let Some(request) = rest else {
             self.asked.insert(token, to);
             return;
@@ -143,7 +147,15 @@ impl ControllerNode {
             Request::ApiVersions(request) => self.api_versions(request, version).into(),
             Request::DescribeConfigs(request) => {
                 let (node, settings) = (config.node_id, &config.node_settings);
-                describe_configs(DescribeContext { image, node, settings }, request).into()
+                describe_configs(
+                    DescribeContext {
+                        image,
+                        node,
+                        settings,
+                    },
+                    request,
+                )
+                .into()
             }
             Request::DescribeCluster(request) => describe_cluster(
                 image,
@@ -194,7 +206,13 @@ impl ControllerNode {
         version: i16,
     ) -> quorate_protocol::messages::ApiVersionsResponse {
         let kraft_version = self.quorum.raft().kraft_version();
-        api_versions::answer(request, version, &self.published, self.features_end, kraft_version)
+        api_versions::answer(
+            request,
+            version,
+            &self.published,
+            self.features_end,
+            kraft_version,
+        )
     }
 }
 

@@ -61,7 +61,8 @@ impl Quorum {
         match address {
             Some(address) => {
                 let request = self.request_of(body);
-                self.links.call(now.mono, names, &address, call.0, request, timeout);
+                self.links
+                    .call(now.mono, names, &address, call.0, request, timeout);
             }
             None => self.links.fail_call(call.0),
         }
@@ -118,7 +119,9 @@ impl Quorum {
         call: CallId,
         result: Result<Response, links::CallError>,
     ) {
-        let Some(calling) = self.calls.remove(&call) else { return };
+        let Some(calling) = self.calls.remove(&call) else {
+            return;
+        };
         let result = match result {
             Ok(response) => self.answer_of(call, &calling, response),
             Err(links::CallError::TimedOut) => Err(CallError::TimedOut),
@@ -201,7 +204,9 @@ impl Quorum {
             }
             Response::ApiVersions(response) => {
                 let features = &response.supported_features;
-                let kraft = features.iter().find(|feature| feature.name == "kraft.version");
+                let kraft = features
+                    .iter()
+                    .find(|feature| feature.name == "kraft.version");
                 Ok(rpc::Answer::ProbeVersions(rpc::VersionsAnswer {
                     error: response.error_code,
                     kraft_versions: kraft.map(|range| VersionRange {
@@ -327,7 +332,11 @@ fn usable(
 }
 
 fn refused(error: ErrorCode) -> Result<(), CallError> {
-    if error.is_none() { Ok(()) } else { Err(CallError::Refused(error)) }
+    if error.is_none() {
+        Ok(())
+    } else {
+        Err(CallError::Refused(error))
+    }
 }
 
 /// The one partition of the one topic of an answer.
@@ -335,7 +344,9 @@ fn the_partition<T, P>(
     topics: Vec<T>,
     partitions: impl FnOnce(T) -> Vec<P>,
 ) -> Result<P, CallError> {
-    only(topics).and_then(|topic| only(partitions(topic))).ok_or(CallError::Malformed)
+    only(topics)
+        .and_then(|topic| only(partitions(topic)))
+        .ok_or(CallError::Malformed)
 }
 
 fn voter_id(voter: Option<ReplicaKey>) -> (i32, Uuid) {
@@ -366,10 +377,7 @@ fn vote_request(cluster_id: Option<String>, vote: &rpc::VoteRequest) -> VoteRequ
     }
 }
 
-fn begin_request(
-    cluster_id: Option<String>,
-    begin: &rpc::BeginRequest,
-) -> BeginQuorumEpochRequest {
+fn begin_request(cluster_id: Option<String>, begin: &rpc::BeginRequest) -> BeginQuorumEpochRequest {
     use messages::begin_quorum_epoch::{LeaderEndpoint, RequestPartitionData, RequestTopicData};
     let (voter_id, voter_directory_id) = voter_id(begin.voter);
     BeginQuorumEpochRequest {

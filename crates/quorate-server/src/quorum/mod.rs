@@ -86,9 +86,15 @@ pub enum CommittedRead {
 #[derive(Debug)]
 enum Reading {
     /// For a fetch that is to be answered.
-    Fetch { request: RequestId, reply: Box<rpc::FetchReply> },
+    Fetch {
+        request: RequestId,
+        reply: Box<rpc::FetchReply>,
+    },
     /// For a piece of a snapshot that is to be answered.
-    Snapshot { request: RequestId, reply: Box<rpc::SnapshotReply> },
+    Snapshot {
+        request: RequestId,
+        reply: Box<rpc::SnapshotReply>,
+    },
     /// For the reader of committed batches.
     Committed { from: Offset },
 }
@@ -158,14 +164,21 @@ impl Quorum {
     pub fn tick(&mut self, now: Now, names: &mut ConnNames) {
         self.links.tick(now.mono, names);
         self.settle_links(now, names);
-        if self.raft.deadline().is_some_and(|deadline| deadline <= now.mono) {
+        if self
+            .raft
+            .deadline()
+            .is_some_and(|deadline| deadline <= now.mono)
+        {
             self.step(now, names, Input::Tick);
         }
     }
 
     /// When [`tick`](Quorum::tick) is due.
     pub fn deadline(&self) -> Option<MonoTime> {
-        [self.raft.deadline(), self.links.deadline()].into_iter().flatten().min()
+        [self.raft.deadline(), self.links.deadline()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// The next report.
@@ -210,7 +223,12 @@ impl Quorum {
                 return Err(AppendRefused::TooLarge);
             }
             let end = next + values.len() as i64;
-            encoded.push(EncodedBatch { base: next, end, epoch, bytes });
+            encoded.push(EncodedBatch {
+                base: next,
+                end,
+                epoch,
+                bytes,
+            });
             next = end;
         }
         let shapes: Vec<Batch> = encoded
@@ -284,12 +302,29 @@ impl Quorum {
                 self.events.push_back(QuorumEvent::Fatal(error));
                 self.step(now, names, Input::DiskFailed { seq });
             }
-            DiskDone::Installed { upto, id, size, voters, version } => {
+            DiskDone::Installed {
+                upto,
+                id,
+                size,
+                voters,
+                version,
+            } => {
                 self.tail.reset(id.offset);
-                self.step(now, names, Input::SnapshotInstalled { id, size, voters, version });
+                self.step(
+                    now,
+                    names,
+                    Input::SnapshotInstalled {
+                        id,
+                        size,
+                        voters,
+                        version,
+                    },
+                );
                 self.step(now, names, Input::Durable { upto });
             }
-            DiskDone::Loaded { result: Ok(snapshot) } => {
+            DiskDone::Loaded {
+                result: Ok(snapshot),
+            } => {
                 self.loading = false;
                 self.events.push_back(QuorumEvent::Snapshot(snapshot));
             }
@@ -315,8 +350,10 @@ impl Quorum {
                 return;
             }
         };
-        let batches: Vec<EncodedBatch> =
-            batches.into_iter().filter_map(|bytes| encoded(BatchView::new(bytes).ok()?)).collect();
+        let batches: Vec<EncodedBatch> = batches
+            .into_iter()
+            .filter_map(|bytes| encoded(BatchView::new(bytes).ok()?))
+            .collect();
         match self.reads.remove(&token) {
             Some(Reading::Fetch { request, reply }) => {
                 let records = within_epoch(batches, reply.leadership.epoch);
@@ -334,7 +371,11 @@ impl Quorum {
         self.last_read += 1;
         let token = self.last_read;
         self.reads.insert(token, reading);
-        self.out.push(Output::Disk(DiskJob::Read { token, from, max_bytes }));
+        self.out.push(Output::Disk(DiskJob::Read {
+            token,
+            from,
+            max_bytes,
+        }));
     }
 
     /// Enters the core and carries out what comes of it.
@@ -349,14 +390,27 @@ impl Quorum {
             match output {
                 Raft::Disk { seq, op } => self.write(now, seq, op),
                 Raft::Reply { to, body } => self.reply(now, to, body),
-                Raft::Call { call, to, body, timeout } => {
+                Raft::Call {
+                    call,
+                    to,
+                    body,
+                    timeout,
+                } => {
                     self.call(now, names, call, &to, &body, timeout);
                 }
                 Raft::HighWatermark(offset) => {
                     self.events.push_back(QuorumEvent::HighWatermark(offset));
                 }
-                Raft::Leader { epoch, leader, mine_from } => {
-                    self.events.push_back(QuorumEvent::Leader { epoch, leader, mine_from });
+                Raft::Leader {
+                    epoch,
+                    leader,
+                    mine_from,
+                } => {
+                    self.events.push_back(QuorumEvent::Leader {
+                        epoch,
+                        leader,
+                        mine_from,
+                    });
                 }
                 Raft::ReadFrom { snapshot } => {
                     self.loading = true;
@@ -366,9 +420,12 @@ impl Quorum {
                 // Read where it is needed, from the core itself.
                 Raft::Members { .. } => {}
                 // The disk's own words were told before.
-                Raft::Fatal { reason: Fatal::Disk { .. } } => {}
+                Raft::Fatal {
+                    reason: Fatal::Disk { .. },
+                } => {}
                 Raft::Fatal { reason } => {
-                    self.events.push_back(QuorumEvent::Fatal(reason.to_string()));
+                    self.events
+                        .push_back(QuorumEvent::Fatal(reason.to_string()));
                 }
                 Raft::Stopped => self.events.push_back(QuorumEvent::Stopped),
             }
@@ -387,13 +444,24 @@ impl Quorum {
                 let batches = self.take_batches(from, base, end);
                 disk::DiskOp::Append { batches }
             }
-            DiskOp::AppendControl { base, epoch, records } => {
+            DiskOp::AppendControl {
+                base,
+                epoch,
+                records,
+            } => {
                 // Control records are small and of known kinds: encoding them cannot fail.
                 let bytes = batch::encode_control_batch(base, epoch, now.wall, &records)
                     .expect("control records fit a batch");
                 let end = base + records.len() as i64;
-                self.tail.push(EncodedBatch { base, end, epoch, bytes: bytes.clone() });
-                disk::DiskOp::Append { batches: vec![bytes] }
+                self.tail.push(EncodedBatch {
+                    base,
+                    end,
+                    epoch,
+                    bytes: bytes.clone(),
+                });
+                disk::DiskOp::Append {
+                    batches: vec![bytes],
+                }
             }
             DiskOp::Truncate { end } => {
                 self.tail.truncate(end);
@@ -422,7 +490,10 @@ impl Quorum {
             if batch.end > end {
                 break;
             }
-            debug_assert!(batch.base >= base, "Raft appends what it was given, in order");
+            debug_assert!(
+                batch.base >= base,
+                "Raft appends what it was given, in order"
+            );
             batches.push(batch.bytes.clone());
             self.tail.push(batch.clone());
             held.pop_front();
@@ -488,8 +559,10 @@ pub enum AppendRefused {
 }
 
 /// The versions of the quorum's own protocol that this build knows.
-pub const KRAFT_VERSIONS: quorate_types::VersionRange =
-    quorate_types::VersionRange { min: KRaftVersion::STATIC.0, max: KRaftVersion::LATEST.0 };
+pub const KRAFT_VERSIONS: quorate_types::VersionRange = quorate_types::VersionRange {
+    min: KRaftVersion::STATIC.0,
+    max: KRaftVersion::LATEST.0,
+};
 
 fn encoded(view: BatchView) -> Option<EncodedBatch> {
     Some(EncodedBatch {
@@ -502,5 +575,8 @@ fn encoded(view: BatchView) -> Option<EncodedBatch> {
 
 /// The batches up to the first of a later epoch: a truncation may have raced the read.
 fn within_epoch(batches: Vec<EncodedBatch>, epoch: Epoch) -> Vec<EncodedBatch> {
-    batches.into_iter().take_while(|batch| batch.epoch <= epoch).collect()
+    batches
+        .into_iter()
+        .take_while(|batch| batch.epoch <= epoch)
+        .collect()
 }

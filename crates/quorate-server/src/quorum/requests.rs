@@ -75,7 +75,10 @@ impl Quorum {
     }
 
     fn answer(&mut self, token: u64, response: Response) {
-        self.events.push_back(QuorumEvent::Answer { token, response: Box::new(response) });
+        self.events.push_back(QuorumEvent::Answer {
+            token,
+            response: Box::new(response),
+        });
     }
 
     /// Whether a request that names a cluster means another one.
@@ -85,7 +88,10 @@ impl Quorum {
 
     fn vote(&self, request: VoteRequest) -> Checked {
         let refuse = |error_code| {
-            Err(Box::new(Response::Vote(VoteResponse { error_code, ..Default::default() })))
+            Err(Box::new(Response::Vote(VoteResponse {
+                error_code,
+                ..Default::default()
+            })))
         };
         if self.stranger(request.cluster_id.as_deref()) {
             return refuse(ErrorCode::InconsistentClusterId);
@@ -106,7 +112,10 @@ impl Quorum {
 
     fn begin(&self, request: BeginQuorumEpochRequest) -> Checked {
         let refuse = |error_code| {
-            let response = BeginQuorumEpochResponse { error_code, ..Default::default() };
+            let response = BeginQuorumEpochResponse {
+                error_code,
+                ..Default::default()
+            };
             Err(Box::new(Response::BeginQuorumEpoch(response)))
         };
         if self.stranger(request.cluster_id.as_deref()) {
@@ -127,7 +136,10 @@ impl Quorum {
 
     fn end(&self, request: EndQuorumEpochRequest, version: i16) -> Checked {
         let refuse = |error_code| {
-            let response = EndQuorumEpochResponse { error_code, ..Default::default() };
+            let response = EndQuorumEpochResponse {
+                error_code,
+                ..Default::default()
+            };
             Err(Box::new(Response::EndQuorumEpoch(response)))
         };
         if self.stranger(request.cluster_id.as_deref()) {
@@ -157,7 +169,10 @@ impl Quorum {
 
     fn fetch(&self, request: FetchRequest, version: i16) -> Checked {
         let refuse = |error_code| {
-            Err(Box::new(Response::Fetch(FetchResponse { error_code, ..Default::default() })))
+            Err(Box::new(Response::Fetch(FetchResponse {
+                error_code,
+                ..Default::default()
+            })))
         };
         if self.stranger(request.cluster_id.as_deref()) {
             return refuse(ErrorCode::InconsistentClusterId);
@@ -167,7 +182,11 @@ impl Quorum {
         let Some(partition) = partition.filter(|partition| partition.partition == 0) else {
             return refuse(ErrorCode::InvalidRequest);
         };
-        let id = if version < 15 { request.replica_id } else { request.replica_state.replica_id };
+        let id = if version < 15 {
+            request.replica_id
+        } else {
+            request.replica_state.replica_id
+        };
         Ok(rpc::Request::Fetch(rpc::FetchRequest {
             replica: replica(id, partition.replica_directory_id),
             epoch: Epoch(partition.current_leader_epoch),
@@ -180,7 +199,10 @@ impl Quorum {
 
     fn fetch_snapshot(&self, request: FetchSnapshotRequest) -> Checked {
         let refuse = |error_code| {
-            let response = FetchSnapshotResponse { error_code, ..Default::default() };
+            let response = FetchSnapshotResponse {
+                error_code,
+                ..Default::default()
+            };
             Err(Box::new(Response::FetchSnapshot(response)))
         };
         if self.stranger(request.cluster_id.as_deref()) {
@@ -198,7 +220,10 @@ impl Quorum {
             let mut response = snapshot_response(&leadership, error, &self.config.listener);
             if let Some(topic) = response.topics.first_mut() {
                 topic.name = name;
-                topic.partitions.iter_mut().for_each(|item| item.index = partition.partition);
+                topic
+                    .partitions
+                    .iter_mut()
+                    .for_each(|item| item.index = partition.partition);
             }
             return Err(Box::new(Response::FetchSnapshot(response)));
         }
@@ -227,7 +252,10 @@ impl Quorum {
     fn add_voter(&self, request: messages::AddRaftVoterRequest) -> Checked {
         if self.stranger(request.cluster_id.as_deref()) {
             let error_code = ErrorCode::InconsistentClusterId;
-            let response = AddRaftVoterResponse { error_code, ..Default::default() };
+            let response = AddRaftVoterResponse {
+                error_code,
+                ..Default::default()
+            };
             return Err(Box::new(Response::AddRaftVoter(response)));
         }
         Ok(rpc::Request::AddVoter(rpc::AddVoterRequest {
@@ -240,7 +268,10 @@ impl Quorum {
     fn remove_voter(&self, request: messages::RemoveRaftVoterRequest) -> Checked {
         if self.stranger(request.cluster_id.as_deref()) {
             let error_code = ErrorCode::InconsistentClusterId;
-            let response = RemoveRaftVoterResponse { error_code, ..Default::default() };
+            let response = RemoveRaftVoterResponse {
+                error_code,
+                ..Default::default()
+            };
             return Err(Box::new(Response::RemoveRaftVoter(response)));
         }
         Ok(rpc::Request::RemoveVoter(rpc::RemoveVoterRequest {
@@ -251,7 +282,10 @@ impl Quorum {
     fn update_voter(&self, request: messages::UpdateRaftVoterRequest) -> Checked {
         if self.stranger(request.cluster_id.as_deref()) {
             let error_code = ErrorCode::InconsistentClusterId;
-            let response = UpdateRaftVoterResponse { error_code, ..Default::default() };
+            let response = UpdateRaftVoterResponse {
+                error_code,
+                ..Default::default()
+            };
             return Err(Box::new(Response::UpdateRaftVoter(response)));
         }
         let range = request.kraft_version_feature;
@@ -268,7 +302,9 @@ impl Quorum {
 
     /// The core answers.
     pub(super) fn reply(&mut self, now: Now, to: RequestId, reply: rpc::Reply) {
-        let Some(asked) = self.requests.get(&to).copied() else { return };
+        let Some(asked) = self.requests.get(&to).copied() else {
+            return;
+        };
         let listener = &self.config.listener;
         let response = match reply {
             rpc::Reply::Fetch(reply) => return self.reply_fetch(to, reply),
@@ -315,7 +351,10 @@ impl Quorum {
             }
             None => {
                 let from = range.start;
-                let reading = Reading::Fetch { request: to, reply: Box::new(reply) };
+                let reading = Reading::Fetch {
+                    request: to,
+                    reply: Box::new(reply),
+                };
                 self.read_from_disk(from, limit, reading);
             }
         }
@@ -346,7 +385,13 @@ impl Quorum {
             position: reply.position,
             max_bytes: reply.max_bytes as usize,
         }));
-        self.reads.insert(token, Reading::Snapshot { request: to, reply: Box::new(reply) });
+        self.reads.insert(
+            token,
+            Reading::Snapshot {
+                request: to,
+                reply: Box::new(reply),
+            },
+        );
     }
 
     /// Answers a request for a piece of a snapshot with what was read of it.
@@ -365,7 +410,10 @@ impl Quorum {
             Err(_) => (ErrorCode::SnapshotNotFound, bytes::Bytes::new()),
         };
         let mut response = snapshot_response(&reply.leadership, error, &self.config.listener);
-        let partition = response.topics.first_mut().and_then(|topic| topic.partitions.first_mut());
+        let partition = response
+            .topics
+            .first_mut()
+            .and_then(|topic| topic.partitions.first_mut());
         if let Some(partition) = partition {
             partition.snapshot_id.end_offset = reply.id.offset.0;
             partition.snapshot_id.epoch = reply.id.epoch.0;
@@ -427,7 +475,11 @@ fn vote_response(reply: &rpc::VoteReply, listener: &str) -> VoteResponse {
 }
 
 fn begin_response(reply: &rpc::EpochReply, listener: &str) -> BeginQuorumEpochResponse {
-    epoch_response!(begin_quorum_epoch::BeginQuorumEpochResponse, reply, listener)
+    epoch_response!(
+        begin_quorum_epoch::BeginQuorumEpochResponse,
+        reply,
+        listener
+    )
 }
 
 fn end_response(reply: &rpc::EpochReply, listener: &str) -> EndQuorumEpochResponse {
@@ -488,7 +540,10 @@ fn snapshot_response(
     use messages::fetch_snapshot::{
         NodeEndpoint, ResponsePartitionSnapshot, ResponseTopicSnapshot,
     };
-    let mut partition = ResponsePartitionSnapshot { error_code: error, ..Default::default() };
+    let mut partition = ResponsePartitionSnapshot {
+        error_code: error,
+        ..Default::default()
+    };
     partition.current_leader.leader_id = NodeId::to_wire(leadership.leader);
     partition.current_leader.leader_epoch = leadership.epoch.0;
     FetchSnapshotResponse {
@@ -511,8 +566,10 @@ fn snapshot_response(
 }
 
 fn update_response(reply: &rpc::EpochReply, listener: &str) -> UpdateRaftVoterResponse {
-    let mut response =
-        UpdateRaftVoterResponse { error_code: reply.error, ..Default::default() };
+    let mut response = UpdateRaftVoterResponse {
+        error_code: reply.error,
+        ..Default::default()
+    };
     let leader = &mut response.current_leader;
     leader.leader_id = NodeId::to_wire(reply.leadership.leader);
     leader.leader_epoch = reply.leadership.epoch.0;
@@ -528,7 +585,9 @@ fn describe_response(now: Now, reply: &rpc::DescribeReply, version: i16) -> Desc
         Listener, Node, ReplicaState, ResponsePartitionData, ResponseTopicData,
     };
     let wall = |age: Option<std::time::Duration>| {
-        age.map_or(-1, |age| now.wall.0 - i64::try_from(age.as_millis()).unwrap_or(0))
+        age.map_or(-1, |age| {
+            now.wall.0 - i64::try_from(age.as_millis()).unwrap_or(0)
+        })
     };
     let states = |replicas: &[rpc::ReplicaStatus]| {
         let state = |status: &rpc::ReplicaStatus| ReplicaState {
@@ -555,8 +614,16 @@ fn describe_response(now: Now, reply: &rpc::DescribeReply, version: i16) -> Desc
                 leader_id: NodeId::to_wire(reply.leadership.leader),
                 leader_epoch: reply.leadership.epoch.0,
                 high_watermark: Offset::to_wire(reply.high_watermark),
-                current_voters: if leads { states(&reply.voters) } else { Vec::new() },
-                observers: if leads { states(&reply.observers) } else { Vec::new() },
+                current_voters: if leads {
+                    states(&reply.voters)
+                } else {
+                    Vec::new()
+                },
+                observers: if leads {
+                    states(&reply.observers)
+                } else {
+                    Vec::new()
+                },
                 ..Default::default()
             }],
             ..Default::default()

@@ -15,7 +15,10 @@ pub(super) fn directory_to_wire(key: ReplicaKey) -> Uuid {
 
 /// A replica key, or nothing where the id is negative.
 pub(super) fn replica(id: i32, directory: Uuid) -> Option<ReplicaKey> {
-    Some(ReplicaKey::new(NodeId::from_wire(id)?, directory.non_zero().map(DirectoryId)))
+    Some(ReplicaKey::new(
+        NodeId::from_wire(id)?,
+        directory.non_zero().map(DirectoryId),
+    ))
 }
 
 /// The only item of a list, or nothing if there are more or none.
@@ -37,7 +40,8 @@ pub(super) fn join(batches: &[EncodedBatch]) -> Bytes {
         [one] => one.bytes.clone(),
         many => {
             let mut joined = BytesMut::with_capacity(many.iter().map(|b| b.bytes.len()).sum());
-            many.iter().for_each(|batch| joined.extend_from_slice(&batch.bytes));
+            many.iter()
+                .for_each(|batch| joined.extend_from_slice(&batch.bytes));
             joined.freeze()
         }
     }
@@ -77,5 +81,8 @@ pub(super) use listeners;
 
 /// The endpoint of that listener, else the first.
 pub(super) fn choose<'a>(endpoints: &'a [Endpoint], listener: &str) -> Option<&'a Endpoint> {
-    endpoints.iter().find(|endpoint| endpoint.name == listener).or_else(|| endpoints.first())
+    endpoints
+        .iter()
+        .find(|endpoint| endpoint.name == listener)
+        .or_else(|| endpoints.first())
 }
