@@ -56,7 +56,8 @@ pub struct Raft {
 #[derive(Debug, Default)]
 struct Told {
     leader: Option<(Epoch, Option<NodeId>, Option<Offset>)>,
-    /// Of the members.
+    members: Option<(KRaftVersion, VoterSet)>,
+    /// Of the history when the members were last looked at.
     revision: Option<u64>,
 }
 
@@ -332,8 +333,12 @@ impl Raft {
         let revision = self.history.revision();
         if self.told.revision != Some(revision) {
             self.told.revision = Some(revision);
-            let (version, voters) = (self.kraft_version(), self.voters().clone());
-            self.output(Output::Members { version, voters });
+            let members = (self.kraft_version(), self.voters().clone());
+            if self.told.members.as_ref() != Some(&members) {
+                self.told.members = Some(members.clone());
+                let (version, voters) = members;
+                self.output(Output::Members { version, voters });
+            }
         }
     }
 

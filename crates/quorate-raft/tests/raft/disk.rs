@@ -199,6 +199,13 @@ impl Disk {
         self.queue.push_back((seq, done_at, job));
     }
 
+    /// Whether a vote, or an epoch, is on its way to the disk.
+    pub fn is_voting(&self) -> bool {
+        self.queue
+            .iter()
+            .any(|(_, _, job)| matches!(job, Job::Election(_)))
+    }
+
     /// When the next job is done, if the disk works.
     pub fn next_done(&self) -> Option<MonoTime> {
         let (_, at, _) = self.queue.front()?;

@@ -22,7 +22,7 @@ fn weather(rng: &mut Rng) -> Weather {
     let slow = 2 + rng.below(30) * rng.below(4);
     Weather {
         latency: (ms(1), ms(slow)),
-        disk: (ms(1), ms(2 + rng.below(20))),
+        disk: (ms(1), ms(2 + rng.below(20) * [1, 1, 10][rng.index(3)])),
         lost_one_in: [0, 100, 10][rng.index(3)],
         doubled_one_in: [0, 50, 5][rng.index(3)],
         deaths_noticed: rng.one_in(2),
@@ -51,7 +51,7 @@ fn disturb(cluster: &mut Cluster, rng: &mut Rng) {
     let id = ids[rng.index(ids.len())];
     let other = ids[rng.index(ids.len())];
     let runs = cluster.nodes[&id].raft.is_some();
-    match rng.below(16) {
+    match rng.below(18) {
         0 | 1 if runs => cluster.crash(id, rng.one_in(2)),
         0..=3 if !runs => cluster.start(id),
         2 if id != other => {
@@ -75,6 +75,7 @@ fn disturb(cluster: &mut Cluster, rng: &mut Rng) {
         13 | 14 if runs && cluster.raft(id).kraft_version().0 > 0 => {
             change_voters(cluster, id, other)
         }
+        15 => forget_a_vote(cluster, rng),
         _ => {
             for id in ids {
                 if cluster.nodes[&id].is(RoleName::Leader) {
@@ -84,6 +85,22 @@ fn disturb(cluster: &mut Cluster, rng: &mut Rng) {
                 }
             }
         }
+    }
+}
+
+/// Crashes a node while its vote is on its way to the disk, and starts it again.
+fn forget_a_vote(cluster: &mut Cluster, rng: &mut Rng) {
+    let voting = |cluster: &Cluster| {
+        let mut nodes = cluster.nodes.values();
+        nodes
+            .find(|node| node.raft.is_some() && node.disk.is_voting())
+            .map(|node| node.id())
+    };
+    cluster.run_until(ms(3000), |cluster| voting(cluster).is_some());
+    cluster.run(Duration::from_micros(rng.below(4000)));
+    if let Some(id) = voting(cluster) {
+        cluster.crash(id, false);
+        cluster.start(id);
     }
 }
 
