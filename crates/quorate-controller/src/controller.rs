@@ -13,7 +13,7 @@ use crate::command::{Command, Operation, Reply};
 use crate::config::ControllerConfig;
 use crate::configs::{self, TopicConfigs};
 use crate::policy::{AlterConfigPolicy, CreateTopicPolicy};
-use crate::{bootstrap, disabled, features, partition, producer_ids, records, topics};
+use crate::{bootstrap, disabled, features, partition, producer_ids, records, security, topics};
 
 /// A decision of the controller in the making.
 pub(crate) type Desk<'a> = Draft<'a, KafkaController>;
@@ -176,6 +176,10 @@ impl Domain for KafkaController {
             }
             Operation::UpdateFeatures(request) => {
                 features::update(self, draft, request, version)?.into()
+            }
+            Operation::AlterClientQuotas(request) => security::alter_quotas(draft, request)?.into(),
+            Operation::AlterUserScramCredentials(request) => {
+                security::alter_credentials(draft, request)?.into()
             }
             other => disabled::answer(other),
         })

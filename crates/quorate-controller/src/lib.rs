@@ -11,7 +11,7 @@
 //! - `partition`: ISR changes, elections, reassignments, directories;
 //! - [`configs`]: the tables of configurations, what is in force, changes;
 //! - [`features`]: finalized levels;
-//! - producer ids, and what an empty log starts with.
+//! - client quotas, SCRAM credentials, producer ids, and what an empty log starts with.
 //!
 //! Reads never enter the engine: [`describe_configs`], [`describe_cluster`] and
 //! [`list_reassignments`] are functions of an image.
@@ -60,6 +60,7 @@ mod policy;
 mod producer_ids;
 mod records;
 mod refused;
+mod security;
 pub mod topics;
 
 pub use cluster::describe_cluster;

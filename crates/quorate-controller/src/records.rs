@@ -1,15 +1,15 @@
 //! The records that decisions push, each in the version that the metadata.version asks for.
 
-use quorate_metadata::{ConfigResource, MetadataVersion};
+use quorate_metadata::{ConfigResource, MetadataVersion, QuotaEntity};
 use quorate_protocol::messages::broker_registration::BrokerRegistrationRequest;
 use quorate_protocol::messages::controller_registration::ControllerRegistrationRequest;
 use quorate_protocol::records::{
     AbortTransactionRecord, BeginTransactionRecord, BrokerEndpoint, BrokerFeature,
-    BrokerRegistrationChangeRecord, ClearElrRecord, ConfigRecord, ControllerEndpoint,
-    ControllerFeature, EndTransactionRecord, FeatureLevelRecord, MetadataRecord, NoOpRecord,
-    PartitionChangeRecord, PartitionRecord, ProducerIdsRecord, RegisterBrokerRecord,
-    RegisterControllerRecord, RemoveTopicRecord, TopicRecord, UnregisterBrokerRecord,
-    VersionedRecord,
+    BrokerRegistrationChangeRecord, ClearElrRecord, ClientQuotaRecord, ConfigRecord,
+    ControllerEndpoint, ControllerFeature, EndTransactionRecord, EntityData, FeatureLevelRecord,
+    MetadataRecord, NoOpRecord, PartitionChangeRecord, PartitionRecord, ProducerIdsRecord,
+    RegisterBrokerRecord, RegisterControllerRecord, RemoveTopicRecord, TopicRecord,
+    UnregisterBrokerRecord, VersionedRecord,
 };
 use quorate_types::{BrokerEpoch, DirectoryId, NodeId, TopicId, Uuid};
 
@@ -238,6 +238,22 @@ pub(crate) fn register_controller(request: &ControllerRegistrationRequest) -> Ve
         zk_migration_ready: false,
         end_points: end_points.collect(),
         features: features.collect(),
+        ..Default::default()
+    })
+}
+
+/// Sets a limit, or removes it where there is no value.
+pub(crate) fn client_quota(entity: &QuotaEntity, key: &str, value: Option<f64>) -> VersionedRecord {
+    let parts = entity.parts().map(|(kind, name)| EntityData {
+        entity_type: kind.to_string(),
+        entity_name: name.map(str::to_string),
+        ..Default::default()
+    });
+    plain(ClientQuotaRecord {
+        entity: parts.collect(),
+        key: key.to_string(),
+        value: value.unwrap_or_default(),
+        remove: value.is_none(),
         ..Default::default()
     })
 }

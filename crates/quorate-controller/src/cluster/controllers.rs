@@ -24,7 +24,11 @@ pub(crate) fn register_controller(
         });
     }
     draft.push(records::register_controller(request))?;
-    Ok(ControllerRegistrationResponse::default())
+    let error_message = Some(String::new());
+    Ok(ControllerRegistrationResponse {
+        error_message,
+        ..Default::default()
+    })
 }
 
 fn check(draft: &Desk<'_>, request: &ControllerRegistrationRequest) -> Result<(), ApiError> {

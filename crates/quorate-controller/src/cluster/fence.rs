@@ -67,7 +67,11 @@ pub(crate) fn unregister(
     // Gone for good, it brings nothing back: it is not eligible either.
     clean_up(controller, draft, id, false)?;
     draft.push(records::unregister_broker(id, epoch))?;
-    Ok(UnregisterBrokerResponse::default())
+    let error_message = Some(String::new());
+    Ok(UnregisterBrokerResponse {
+        error_message,
+        ..Default::default()
+    })
 }
 
 /// What a broker's earlier process left behind: it is in no ISR any more and, if it may have lost

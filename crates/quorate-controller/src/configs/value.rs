@@ -188,7 +188,6 @@ impl fmt::Display for Accepts {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::configs::table::topic_config;
 
     fn valid(name: &str, value: &str) -> bool {

@@ -4,6 +4,7 @@ mod table;
 mod update;
 
 pub use table::{SUPPORTED_FEATURES, SupportedFeature, default_levels, supported_features};
+pub use update::take_kraft_version;
 pub(crate) use update::{prepare_elr, update};
 
 use quorate_metadata::MetadataVersion;

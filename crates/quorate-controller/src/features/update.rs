@@ -15,6 +15,17 @@ use crate::controller::{Desk, KafkaController};
 use crate::error::ApiError;
 use crate::records;
 
+/// Takes the change of `kraft.version` out of a request: the quorum decides it, not this crate.
+///
+/// Whoever routes requests asks the quorum about it, and sends on what is left.
+pub fn take_kraft_version(request: &mut UpdateFeaturesRequest) -> Option<FeatureUpdateKey> {
+    let updates = &mut request.feature_updates;
+    let at = updates
+        .iter()
+        .position(|update| update.feature == Features::KRAFT)?;
+    Some(updates.remove(at))
+}
+
 /// In which direction a level may move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Direction {

@@ -10,7 +10,7 @@ use quorate_protocol::messages::assign_replicas_to_dirs::{
 };
 use quorate_types::{DirectoryId, ErrorCode, TopicId, Uuid};
 
-use crate::cluster::{Cluster, directory, ids, uuid};
+use crate::cluster::{Case, Cluster, directory, ids, uuid};
 
 /// What the leader of partition 0 of the topic proposes: its ISR, each with its current epoch.
 pub fn proposal(cluster: &Cluster, topic: &str, isr: &[i32]) -> RequestPartitionData {
@@ -174,7 +174,7 @@ fn proposals_are_refused_by_the_first_thing_wrong_with_them() {
     let wide = cluster.create("wide", &[&[1, 2]]);
     let _ = wide;
     let good = proposal(&cluster, "t", &[1, 2]);
-    let cases: Vec<(ErrorCode, fn(&mut RequestPartitionData))> = vec![
+    let cases: Vec<Case<RequestPartitionData>> = vec![
         (ErrorCode::UnknownTopicOrPartition, |p| {
             p.partition_index = 1
         }),

@@ -8,7 +8,7 @@ use quorate_protocol::messages::{BrokerHeartbeatRequest, ControllerRegistrationR
 use quorate_protocol::records::MetadataRecord;
 use quorate_types::{BrokerEpoch, ErrorCode, NodeId};
 
-use crate::cluster::{Cluster, directory, uuid};
+use crate::cluster::{Case, Cluster, directory, uuid};
 
 /// The answer to a registration that `change` made different, and that nothing was written if it
 /// was refused.
@@ -51,7 +51,7 @@ fn a_new_process_starts_fenced_with_the_first_offset_of_its_batch_as_epoch() {
 fn registrations_are_refused_by_the_first_thing_wrong_with_them() {
     let mut cluster = Cluster::of(1);
     let cluster = &mut cluster;
-    let cases: Vec<(ErrorCode, fn(&mut BrokerRegistrationRequest))> = vec![
+    let cases: Vec<Case<BrokerRegistrationRequest>> = vec![
         (ErrorCode::InconsistentClusterId, |r| {
             r.cluster_id = "another".into()
         }),

@@ -28,6 +28,9 @@ use quorate_types::{ErrorCode, NodeId, Offset, TopicId, Uuid};
 /// The id of every cluster here.
 pub const CLUSTER_ID: &str = "stories";
 
+/// What a request is refused with when it is changed like this.
+pub type Case<R> = (ErrorCode, fn(&mut R));
+
 /// A controller that leads, and the brokers it knows.
 pub struct Cluster {
     pub solo: Solo<KafkaController>,

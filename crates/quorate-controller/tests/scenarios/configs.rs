@@ -17,6 +17,11 @@ use quorate_types::{ErrorCode, NodeId};
 
 use crate::cluster::{Cluster, replace_configs};
 
+/// A type and a name.
+type Resource<'a> = (i8, &'a str);
+/// An operation, a name and a value.
+type Change<'a> = (i8, &'a str, Option<&'a str>);
+
 const TOPIC: i8 = 2;
 const BROKER: i8 = 4;
 const METRICS: i8 = 16;
@@ -69,7 +74,7 @@ fn an_unchanged_value_is_no_record_but_for_brokers() {
 fn changes_are_refused_resource_by_resource() {
     let mut cluster = topic_with_policy();
     let long = "x".repeat(32_768);
-    let cases: Vec<((i8, &str), (i8, &str, Option<&str>), ErrorCode)> = vec![
+    let cases: Vec<(Resource<'_>, Change<'_>, ErrorCode)> = vec![
         (
             (TOPIC, "t"),
             (0, "retention.ms", Some("x")),

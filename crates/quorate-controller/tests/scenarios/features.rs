@@ -187,6 +187,30 @@ fn a_feature_waits_for_brokers_and_for_every_controller_of_the_quorum() {
 }
 
 #[test]
+fn the_quorums_own_version_is_taken_out_of_a_request() {
+    let key = |feature: &str| FeatureUpdateKey {
+        feature: feature.into(),
+        ..Default::default()
+    };
+    let mut request = UpdateFeaturesRequest {
+        feature_updates: ["group.version", "kraft.version", "share.version"]
+            .map(key)
+            .to_vec(),
+        ..Default::default()
+    };
+    let taken = quorate_controller::features::take_kraft_version(&mut request);
+    assert_eq!(taken, Some(key("kraft.version")));
+    assert_eq!(
+        request.feature_updates,
+        [key("group.version"), key("share.version")]
+    );
+    assert_eq!(
+        quorate_controller::features::take_kraft_version(&mut request),
+        None
+    );
+}
+
+#[test]
 fn producer_ids_are_given_out_in_blocks_of_a_thousand() {
     let mut cluster = Cluster::of(1);
     let request = AllocateProducerIdsRequest {

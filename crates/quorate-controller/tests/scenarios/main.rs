@@ -9,6 +9,7 @@ mod elections;
 mod features;
 mod properties;
 mod reassignment;
+mod security;
 mod shutdown;
 mod topics;
 mod wide;

@@ -15,6 +15,9 @@ use quorate_types::{ErrorCode, NodeId, Uuid};
 
 use crate::cluster::{Cluster, assigned, config, directory, ids, placed, uuid};
 
+/// The replicas of new partitions.
+type Assignments<'a> = &'a [&'a [i32]];
+
 /// Deletes the topic of that name.
 pub fn delete(cluster: &mut Cluster, name: &str) {
     let answer = ask_delete(cluster, vec![(Some(name), Uuid::ZERO)]);
@@ -411,7 +414,7 @@ fn topics_grow_by_placement_or_by_assignment() {
         ErrorCode::None
     );
     assert_eq!(cluster.partition("t", 4).replicas, ids(&[2, 3]));
-    let cases: [(&str, i32, Option<&[&[i32]]>, ErrorCode); 9] = [
+    let cases: [(&str, i32, Option<Assignments<'_>>, ErrorCode); 9] = [
         ("u", 2, None, ErrorCode::UnknownTopicOrPartition),
         ("t", 5, None, ErrorCode::InvalidPartitions),
         ("t", 1, None, ErrorCode::InvalidPartitions),
