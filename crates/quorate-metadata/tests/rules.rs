@@ -206,6 +206,38 @@ fn a_snapshot_over_an_older_image_gives_exactly_the_snapshot() {
     assert_eq!(*delta.after(), snapshot);
 }
 
+/// Images number directories on their own: what looks alike inside may be different.
+#[test]
+fn images_without_a_common_history_are_compared_by_what_they_say() {
+    let placed = |directory: u8| {
+        let record = PartitionRecord {
+            directories: vec![Uuid([directory; 16])],
+            ..partition(1, 0, &[1], 1)
+        };
+        image([topic("a", 1), record.into()])
+    };
+    let delta = Delta::new(placed(8), placed(9));
+    assert_eq!(delta.partitions().count(), 1);
+    let directories = delta.local(NodeId(1)).directories;
+    assert_eq!(
+        directories,
+        [(PartitionId::new(id(1), 0), DirectoryId(Uuid([9; 16])))]
+    );
+    assert!(!delta.is_empty());
+    assert!(Delta::new(placed(8), placed(8)).is_empty());
+}
+
+#[test]
+fn a_partition_put_anew_with_the_same_epochs_is_a_change() {
+    let before = image([topic("a", 1), partition(1, 0, &[1, 2, 3, 4, 5], 1).into()]);
+    let after = more(&before, [partition(1, 0, &[1, 2, 3, 4, 6], 1).into()]);
+    assert_ne!(before, after);
+    let delta = Delta::new(before, after);
+    assert_eq!(delta.partitions().count(), 1);
+    assert_eq!(delta.local(NodeId(5)).deletes.len(), 1);
+    assert_eq!(delta.local(NodeId(6)).followers.len(), 1);
+}
+
 #[test]
 fn deleting_a_topic_takes_its_configuration_and_its_directories_along() {
     let directory = DirectoryId(Uuid([9; 16]));

@@ -232,6 +232,9 @@ impl Topics {
                 return Some("partitions of a topic");
             }
         }
+        if self.iter().map(|topic| topic.entry.len).sum::<u32>() != self.space.taken() {
+            return Some("runs of ordinals");
+        }
         if count != self.partition_count || self.rows.iter_from(0).count() != count {
             return Some("partition count");
         }
