@@ -221,9 +221,6 @@ impl Raft {
             return;
         };
         let reached = leading.majority_end(local, durable_end, voters);
-        let reached = reached
-            .map(|end| end.min(durable_end))
-            .filter(|end| *end > leading.epoch_start);
         if reached > leading.high_watermark {
             leading.high_watermark = reached;
             if let Some(end) = reached {

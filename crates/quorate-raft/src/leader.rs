@@ -138,7 +138,7 @@ impl Leading {
         });
     }
 
-    /// What a majority has on disk, if that lies in this epoch.
+    /// What a majority has on disk, and this node as well, if that lies in this epoch.
     pub(crate) fn majority_end(
         &self,
         local: ReplicaKey,
@@ -153,7 +153,9 @@ impl Leading {
                 self.progress_of(key).end
             }
         });
-        majority_end(ends.collect()).filter(|end| *end > self.epoch_start)
+        majority_end(ends.collect())
+            .map(|end| end.min(durable_end))
+            .filter(|end| *end > self.epoch_start)
     }
 }
 

@@ -185,11 +185,11 @@ impl Bench {
     /// The last fetch that went out.
     pub fn take_fetch(&mut self) -> (CallId, rpc::FetchRequest) {
         let calls = self.take_calls();
-        let fetches = calls.into_iter().filter_map(|(call, body)| match body {
+        let mut fetches = calls.into_iter().filter_map(|(call, body)| match body {
             rpc::Request::Fetch(fetch) => Some((call, fetch)),
             _ => None,
         });
-        fetches.last().expect("a fetch is under way")
+        fetches.next_back().expect("a fetch is under way")
     }
 
     pub fn answer(&mut self, call: CallId, answer: rpc::Answer) {
@@ -319,11 +319,11 @@ impl Bench {
 
     /// The last high watermark that was told.
     pub fn high_watermark(&self) -> Option<i64> {
-        let told = self.outputs.iter().filter_map(|output| match output {
+        let mut told = self.outputs.iter().filter_map(|output| match output {
             Output::HighWatermark(end) => Some(end.0),
             _ => None,
         });
-        told.last()
+        told.next_back()
     }
 
     /// Appends records at a leader.

@@ -5,12 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use quorate_raft::{
-    AppendError, Batch, CallError, CallId, Config, Destination, DiskOp, Input, Output, Raft,
-    RequestId, RoleName, Source, rpc,
+    AppendError, Batch, CallError, CallId, Config, Input, Raft, RequestId, RoleName, rpc,
 };
-use quorate_types::{Epoch, MonoTime, NodeId, Offset, Rng, VoterSet};
+use quorate_types::{Epoch, MonoTime, NodeId, Offset, Rng};
 
-use crate::disk::{Disk, Done, Entry, Files, Health, Job, Snapshot};
+use crate::disk::{Disk, Done, Entry, Files, Health};
 use crate::node::{Node, Payload, endpoint, key, voters};
 use crate::trace;
 
@@ -43,7 +42,7 @@ impl Weather {
     }
 }
 
-enum Message {
+pub enum Message {
     Request {
         from: Caller,
         to: NodeId,
@@ -62,10 +61,10 @@ enum Message {
 
 /// A call of a node in one of its lives.
 #[derive(Debug, Clone, Copy)]
-struct Caller {
-    node: NodeId,
-    incarnation: u32,
-    call: CallId,
+pub struct Caller {
+    pub node: NodeId,
+    pub incarnation: u32,
+    pub call: CallId,
 }
 
 pub struct Cluster {
@@ -83,9 +82,9 @@ pub struct Cluster {
     pub committed: Vec<Entry>,
     /// What requests of the test itself were answered.
     pub replies: BTreeMap<RequestId, rpc::Reply>,
-    network: BTreeMap<(MonoTime, u64), Message>,
-    waiting: BTreeMap<RequestId, Caller>,
-    leaders: BTreeMap<Epoch, NodeId>,
+    pub network: BTreeMap<(MonoTime, u64), Message>,
+    pub waiting: BTreeMap<RequestId, Caller>,
+    pub leaders: BTreeMap<Epoch, NodeId>,
     counter: u64,
 }
 
@@ -294,49 +293,6 @@ impl Cluster {
         self.replies.remove(&from).expect("a reply at once")
     }
 
-    /// Makes a snapshot of what is committed at a node, and deletes the log before it.
-    pub fn compact(&mut self, id: NodeId) {
-        let node = self.nodes.get_mut(&id).expect("a known node");
-        let Some(end) = node.high_watermark else {
-            return;
-        };
-        let all = node.disk.current.all();
-        let entries: Vec<Entry> = all
-            .into_iter()
-            .filter(|entry| entry.batch.end <= end)
-            .collect();
-        let Some(last) = entries.last() else { return };
-        let at = quorate_types::OffsetAndEpoch {
-            offset: last.batch.end,
-            epoch: last.batch.epoch,
-        };
-        let mut members = node.disk.durable.boot(None).log.control;
-        members.retain(|(offset, _)| *offset < at.offset);
-        let mut snapshot = Snapshot {
-            entries,
-            ..Snapshot::default()
-        };
-        for (_, record) in members {
-            match record {
-                quorate_types::ControlRecord::Voters(set) => snapshot.voters = Some(set),
-                quorate_types::ControlRecord::KRaftVersion(version) => snapshot.version = version,
-                _ => {}
-            }
-        }
-        let size = snapshot.size();
-        for files in [&mut node.disk.current, &mut node.disk.durable] {
-            files.snapshots = BTreeMap::from([(at, snapshot.clone())]);
-            files.log.retain(|entry| entry.batch.end > at.offset);
-            files.start = files.start.max(at.offset);
-        }
-        self.input(id, Input::SnapshotAdded { id: at, size });
-        let cleaned = Input::Cleaned {
-            log_start: at.offset,
-            earliest: at,
-        };
-        self.input(id, cleaned);
-    }
-
     pub fn next(&mut self) -> u64 {
         self.counter += 1;
         self.counter
@@ -475,7 +431,7 @@ impl Cluster {
         }
     }
 
-    fn send(&mut self, message: Message) {
+    pub fn send(&mut self, message: Message) {
         if self.rng.one_in(self.weather.lost_one_in) && !matches!(message, Message::PeerDown { .. })
         {
             return;
@@ -494,230 +450,11 @@ impl Cluster {
         self.network.insert(key, message);
     }
 
-    fn draw(&mut self, (from, to): (Duration, Duration)) -> Duration {
+    pub fn draw(&mut self, (from, to): (Duration, Duration)) -> Duration {
         if from == to {
             from
         } else {
             self.rng.duration(from, to)
-        }
-    }
-
-    /// Carries out all outputs of a node, then checks it.
-    fn drain(&mut self, id: NodeId) {
-        loop {
-            let node = self.nodes.get_mut(&id).expect("a known node");
-            let Some(output) = node.raft.as_mut().and_then(Raft::poll) else {
-                break;
-            };
-            self.carry_out(id, output);
-        }
-        self.check(id);
-    }
-
-    fn carry_out(&mut self, id: NodeId, output: Output) {
-        if let Some(line) = trace::output(&output) {
-            self.note(format!("{id} {line}"));
-        }
-        match output {
-            Output::Disk { seq, op } => {
-                let job = self.job(id, op);
-                let done_at = self.now + self.draw(self.weather.disk);
-                let node = self.nodes.get_mut(&id).expect("a known node");
-                node.disk.submit(seq, done_at, job);
-            }
-            Output::Reply { to, body } => match self.waiting.remove(&to) {
-                Some(caller) => {
-                    let max = self.weather.max_batches;
-                    let (answer, payload) = self.nodes[&id].answer(body, max);
-                    if !self.is_cut(id, caller.node) {
-                        let result = Ok(answer);
-                        self.send(Message::Answer {
-                            to: caller,
-                            result,
-                            payload,
-                        });
-                    }
-                }
-                None => {
-                    self.note(format!("{id} replies: {}", trace::reply(&body)));
-                    self.replies.insert(to, body);
-                }
-            },
-            Output::Call {
-                call,
-                to,
-                body,
-                timeout,
-            } => {
-                let to = match to {
-                    Destination::Node { id, .. } => id,
-                    Destination::Bootstrap(index) => self.bootstrap[index],
-                };
-                let node = self.nodes.get_mut(&id).expect("a known node");
-                node.open.insert(call, ());
-                let incarnation = node.incarnation;
-                let from = Caller {
-                    node: id,
-                    incarnation,
-                    call,
-                };
-                self.send(Message::Request { from, to, body });
-                let (result, payload) = (Err(CallError::TimedOut), Payload::default());
-                let key = (self.now + timeout, self.next());
-                self.network.insert(
-                    key,
-                    Message::Answer {
-                        to: from,
-                        result,
-                        payload,
-                    },
-                );
-            }
-            Output::HighWatermark(end) => self.on_high_watermark(id, end),
-            Output::Leader {
-                epoch, mine_from, ..
-            } => {
-                let node = self.nodes.get_mut(&id).expect("a known node");
-                node.leads_from = mine_from.map(|from| (epoch, from));
-                if mine_from.is_some() {
-                    let first = *self.leaders.entry(epoch).or_insert(id);
-                    assert_eq!(first, id, "two leaders in epoch {epoch}");
-                }
-            }
-            Output::ReadFrom { .. } | Output::Members { .. } => {}
-            Output::Fatal { reason } => {
-                self.nodes.get_mut(&id).expect("a known node").fatal = Some(reason);
-            }
-            Output::Stopped => self.nodes.get_mut(&id).expect("a known node").stopped = true,
-        }
-    }
-
-    fn job(&mut self, id: NodeId, op: DiskOp) -> Job {
-        let tag = self.next();
-        let node = self.nodes.get_mut(&id).expect("a known node");
-        match op {
-            DiskOp::SaveElection(state) => Job::Election(state),
-            DiskOp::Append {
-                from: Source::Local,
-                base,
-                end,
-            } => {
-                // The state machine passes its batches after the call that took them.
-                let entries = std::mem::take(&mut node.local);
-                let first = entries.first().map(|entry| entry.batch.base);
-                let last = entries.last().map(|entry| entry.batch.end);
-                assert_eq!((first, last), (Some(base), Some(end)));
-                Job::Append(entries)
-            }
-            DiskOp::Append {
-                from: Source::Fetched(call),
-                base,
-                end,
-            } => {
-                let wanted = |entry: &&Entry| entry.batch.base >= base && entry.batch.end <= end;
-                let entries = &node.payload[&call].entries;
-                Job::Append(entries.iter().filter(wanted).cloned().collect())
-            }
-            DiskOp::AppendControl {
-                base,
-                epoch,
-                records,
-            } => {
-                let end = base + records.len() as i64;
-                let batch = Batch {
-                    base,
-                    end,
-                    epoch,
-                    control: records,
-                };
-                Job::Append(vec![Entry { batch, tag }])
-            }
-            DiskOp::Truncate { end } => Job::Truncate(end),
-            DiskOp::SnapshotChunk { id, from, position } => {
-                let snapshot = node.payload[&from]
-                    .snapshot
-                    .clone()
-                    .expect("a piece of a snapshot");
-                if position > 0 {
-                    assert_eq!(node.partial.as_ref().map(|(known, _)| *known), Some(id));
-                }
-                node.partial = Some((id, snapshot));
-                Job::Nothing
-            }
-            DiskOp::InstallSnapshot { id } => {
-                let (known, snapshot) = node.partial.take().expect("a whole partial file");
-                assert_eq!(known, id);
-                Job::Install(id, snapshot)
-            }
-            DiskOp::DropSnapshot { .. } => {
-                node.partial = None;
-                Job::Nothing
-            }
-        }
-    }
-
-    fn on_high_watermark(&mut self, id: NodeId, end: Offset) {
-        let node = self.nodes.get_mut(&id).expect("a known node");
-        assert!(
-            node.high_watermark < Some(end),
-            "the high watermark of {id} fell to {end}"
-        );
-        node.high_watermark = Some(end);
-        let all = node.disk.current.all();
-        let durable = node.raft().durable_end();
-        assert!(end <= durable, "{id} shows {end} with {durable} on disk");
-        let leads = node.is(RoleName::Leader);
-        let voters = node.raft().voters().clone();
-        for (index, entry) in all
-            .iter()
-            .filter(|entry| entry.batch.end <= end)
-            .enumerate()
-        {
-            match self.committed.get(index) {
-                Some(known) => assert_eq!(known, entry, "{id} changed what was committed"),
-                None => self.committed.push(entry.clone()),
-            }
-        }
-        if leads {
-            self.check_durable(end, &voters);
-        }
-    }
-
-    /// What a leader commits is on the disks of a majority.
-    fn check_durable(&self, end: Offset, voters: &VoterSet) {
-        let has = |id: &NodeId| {
-            let node = self.nodes.get(id);
-            node.is_some_and(|node| {
-                let all = node.disk.durable.all();
-                let mine = all.iter().filter(|entry| entry.batch.end <= end);
-                let theirs = self.committed.iter().filter(|entry| entry.batch.end <= end);
-                mine.eq(theirs)
-            })
-        };
-        let holders = voters.ids().filter(has).count();
-        assert!(
-            holders >= voters.majority(),
-            "{end} is committed with {holders} of {} disks",
-            voters.len()
-        );
-    }
-
-    fn check(&mut self, id: NodeId) {
-        let node = &self.nodes[&id];
-        let Some(raft) = &node.raft else { return };
-        if let Some(deadline) = raft.deadline() {
-            assert!(deadline > self.now, "{id} asks to be woken in the past");
-        }
-        assert_eq!(
-            raft.log_end(),
-            node.disk.current.end(),
-            "{id}: core and disk disagree"
-        );
-        assert!(raft.durable_end() <= raft.log_end());
-        if node.is(RoleName::Leader) {
-            let epoch = raft.epoch();
-            let first = *self.leaders.entry(epoch).or_insert(id);
-            assert_eq!(first, id, "two leaders in epoch {epoch}");
         }
     }
 
