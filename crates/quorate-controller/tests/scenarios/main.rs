@@ -11,5 +11,6 @@ mod properties;
 mod reassignment;
 mod security;
 mod shutdown;
+mod stock;
 mod topics;
 mod wide;
