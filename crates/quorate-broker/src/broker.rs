@@ -8,6 +8,9 @@
 //! replicas; then the lifecycle, whose heartbeats tell the controller how far the image is. With the
 //! first image the broker is ready to be unfenced.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::VecDeque;
 
 use quorate_metadata::{Delta, MetadataImage, Section};

@@ -144,9 +144,20 @@ impl MemoryReplicas {
         }
     }
 
-    /// The broker was registered with that epoch; nothing is said before.
+    /// The broker was registered with that epoch; nothing is said before. With another epoch than
+    /// before everything is said again: a leader that knows an old one could change no ISR any more
+    /// that this broker is in.
     pub fn registered(&mut self, epoch: BrokerEpoch) {
-        self.epoch = Some(epoch);
+        if self.epoch.replace(epoch) == Some(epoch) {
+            return;
+        }
+        for (id, replica) in &mut self.replicas {
+            replica.heard = false;
+            if let Some(leader) = replica.leader {
+                let channel = self.channels.entry(leader).or_insert_with(Channel::new);
+                channel.due.insert(*id);
+            }
+        }
     }
 
     /// A leader's answer, or none.
