@@ -8,7 +8,7 @@
 //! leader for an epoch, itself as a leader that it is not), it is ignored here: a stranger must not
 //! harm a stable node.
 
-use quorate_types::{Endpoint, ErrorCode, NodeId};
+use quorate_types::{Endpoint, Epoch, ErrorCode, NodeId};
 
 use crate::calls::{Peer, Pending, Purpose};
 use crate::role::Role;
@@ -136,7 +136,7 @@ impl Raft {
     pub(crate) fn learn(&mut self, theirs: &Leadership) -> Learnt {
         let known = self.election;
         let local = self.config.local.id;
-        if theirs.epoch < known.epoch {
+        if theirs.epoch < known.epoch || !is_possible(theirs.epoch) {
             return Learnt::Ignored;
         }
         let named = theirs.leader;
@@ -191,4 +191,10 @@ impl Raft {
     pub(crate) fn is_routable(&self, leader: NodeId, endpoints: &[Endpoint]) -> bool {
         !endpoints.is_empty() || self.voters().contains_id(leader)
     }
+}
+
+/// Whether an epoch can have been reached by elections; adopting the largest numbers would leave no
+/// room for the next election.
+pub(crate) fn is_possible(epoch: Epoch) -> bool {
+    epoch <= Epoch(i32::MAX / 2)
 }

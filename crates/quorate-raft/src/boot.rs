@@ -30,7 +30,8 @@ pub struct LogSummary {
     /// Those of a snapshot count as written at its end − 1: offset −1 for the `0-0` checkpoint that
     /// formatting a dynamic quorum leaves.
     pub control: Vec<(Offset, ControlRecord)>,
-    /// The snapshots and their sizes in bytes, without `0-0`, which is never served.
+    /// The snapshots and their sizes in bytes, without `0-0`, which is never served. None is ahead
+    /// of the log: one that is empties it.
     pub snapshots: BTreeMap<OffsetAndEpoch, u64>,
 }
 
@@ -86,6 +87,10 @@ impl LogSummary {
         let last_inside = self.epochs.last().is_none_or(|last| last.1 < self.end);
         if !ordered || !last_inside {
             return Err(BootError::Inconsistent { at: self.end });
+        }
+        let ahead = self.snapshots.keys().find(|id| id.offset > self.end);
+        if let Some(id) = ahead {
+            return Err(BootError::Inconsistent { at: id.offset });
         }
         let covered = self.snapshots.keys().any(|id| id.offset >= self.start);
         if self.start > Offset::ZERO && !covered {

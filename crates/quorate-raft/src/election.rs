@@ -2,6 +2,7 @@
 
 use quorate_types::{Epoch, ErrorCode, MonoTime, NodeId, ReplicaKey};
 
+use crate::answers::is_possible;
 use crate::calls::{Peer, Purpose};
 use crate::leader::Leading;
 use crate::role::{Role, RoleName};
@@ -38,7 +39,8 @@ impl Raft {
         } else {
             vote.last.epoch < vote.epoch
         };
-        if vote.last.offset.0 < 0 || vote.last.epoch < Epoch(0) || !last_epoch_possible {
+        let possible = last_epoch_possible && is_possible(vote.epoch);
+        if vote.last.offset.0 < 0 || vote.last.epoch < Epoch(0) || !possible {
             return Err(ErrorCode::InvalidRequest);
         }
         if vote.epoch < self.election.epoch {

@@ -72,6 +72,11 @@ impl Raft {
 
     fn send_fetch(&mut self, peer: Peer) {
         let last = self.log.last();
+        // What the leader said, also where the disk has not followed yet: or it would say it again.
+        let told = match &self.role {
+            Role::Follower(following) => following.leader_hw,
+            _ => None,
+        };
         let wait = self.config.fetch_max_wait.as_millis();
         let fetch = FetchRequest {
             replica: Some(self.config.local),
@@ -79,7 +84,7 @@ impl Raft {
             offset: last.offset,
             last_epoch: last.epoch,
             max_wait_ms: i32::try_from(wait).unwrap_or(i32::MAX),
-            high_watermark: Offset(Offset::to_wire(self.high_watermark)),
+            high_watermark: Offset(Offset::to_wire(self.high_watermark.max(told))),
         };
         let purpose = Purpose::Fetch {
             offset: last.offset,

@@ -109,10 +109,10 @@ impl Raft {
     fn credit(&mut self, replica: ReplicaKey, end: Offset) {
         let (now, leader_end) = (self.now, self.log.end());
         let key = self.key_in_set(replica);
-        let forget = self.now - self.config.observer_timeout;
+        let timeout = self.config.observer_timeout;
         if let Role::Leader(leading) = &mut self.role {
             leading.fetched(now, key, end, leader_end);
-            leading.forget_observers(forget, self.history.voters());
+            leading.forget_observers(now, timeout, self.history.voters());
         }
         self.hear(Some(replica));
         self.advance_high_watermark();

@@ -8,6 +8,9 @@ use quorate_types::{Endpoint, MonoTime, NodeId, Offset, ReplicaKey, VersionRange
 
 use crate::membership::Change;
 
+/// Far more brokers than a cluster has.
+const MAX_REPLICAS: usize = 10_000;
+
 /// How far a replica is, by its own fetches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Progress {
@@ -40,6 +43,7 @@ pub(crate) struct Leading {
     /// The voters heard from since the timer was last set.
     heard: BTreeSet<NodeId>,
     check_at: MonoTime,
+    swept_at: MonoTime,
     /// When each voter is to be told (again) who leads.
     begin_at: BTreeMap<NodeId, MonoTime>,
     pub(crate) reported: BTreeMap<NodeId, Reported>,
@@ -56,13 +60,15 @@ impl Leading {
             progress: BTreeMap::new(),
             heard: BTreeSet::new(),
             check_at,
+            swept_at: MonoTime::ZERO,
             begin_at: BTreeMap::new(),
             reported: BTreeMap::new(),
             change: None,
         }
     }
 
-    /// Credits a fetch from `end` by a replica whose log is a prefix of the leader's.
+    /// Credits a fetch from `end` by a replica whose log is a prefix of the leader's. Observers
+    /// beyond a limit are not kept in mind.
     pub(crate) fn fetched(
         &mut self,
         now: MonoTime,
@@ -70,6 +76,9 @@ impl Leading {
         end: Offset,
         leader_end: Offset,
     ) {
+        if self.progress.len() >= MAX_REPLICAS && !self.progress.contains_key(&replica) {
+            return;
+        }
         let progress = self.progress.entry(replica).or_default();
         if end >= leader_end {
             progress.caught_up = Some(now);
@@ -131,8 +140,13 @@ impl Leading {
             .map(|(key, progress)| (*key, *progress))
     }
 
-    /// Forgets the observers that have been silent since `before`.
-    pub(crate) fn forget_observers(&mut self, before: MonoTime, voters: &VoterSet) {
+    /// Forgets the observers that have been silent for `timeout`; looks only now and then.
+    pub(crate) fn forget_observers(&mut self, now: MonoTime, timeout: Duration, voters: &VoterSet) {
+        if now.since(self.swept_at) < timeout / 10 {
+            return;
+        }
+        self.swept_at = now;
+        let before = now - timeout;
         self.progress.retain(|key, progress| {
             voters.contains(*key) || progress.last_fetch.is_some_and(|at| at >= before)
         });

@@ -271,6 +271,8 @@ impl Log {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     /// Epoch 1 at 0..4, epoch 3 at 4..10.
@@ -375,5 +377,63 @@ mod tests {
             OffsetAndEpoch::new(302, 5),
             "the snapshot's epoch goes on"
         );
+    }
+
+    /// A log of batches of (epoch, records), epochs ascending.
+    fn of(batches: &[(i32, i64)]) -> Log {
+        let mut log = Log::default();
+        for (epoch, count) in batches {
+            log.append(&Batch::data(log.end(), *count, Epoch(*epoch)));
+        }
+        log
+    }
+
+    fn ascending(from: i32) -> impl Strategy<Value = Vec<(i32, i64)>> {
+        prop::collection::vec((0..3, 1..5i64), 0..6).prop_map(move |steps| {
+            let mut epoch = from;
+            let ascend = |(step, count)| {
+                epoch += step;
+                (epoch, count)
+            };
+            steps.into_iter().map(ascend).collect()
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+
+        /// A follower that truncates where it is told ends with a prefix of the leader's log, never
+        /// cuts what they have in common, and needs no more rounds than it has epochs.
+        #[test]
+        fn a_follower_comes_to_agree_with_its_leader(
+            common in ascending(1),
+            mine in ascending(10),
+            theirs in ascending(11),
+        ) {
+            // Epochs of different leaders differ: even ones are the follower's, odd ones the leader's.
+            let own = |log: &[(i32, i64)], odd| -> Vec<(i32, i64)> {
+                log.iter().map(|(epoch, count)| (epoch * 2 + odd, *count)).collect()
+            };
+            let common_end = of(&common).end();
+            let mut follower = of(&[common.clone(), own(&mine, 0)].concat());
+            let leader = of(&[common, own(&theirs, 1)].concat());
+            let mut rounds = 0;
+            loop {
+                let last = follower.last();
+                match leader.position_of(last.offset, last.epoch) {
+                    Position::Valid => break,
+                    Position::Snapshot(id) => prop_assert!(false, "no snapshot {id} exists"),
+                    Position::Diverging(end) => {
+                        let cut = follower.agreement_with(end);
+                        prop_assert!(cut < follower.end(), "no progress at {last} told {end}");
+                        prop_assert!(cut >= common_end, "cut to {cut}, common is {common_end}");
+                        follower.truncate(cut, DiskSeq(1));
+                    }
+                }
+                rounds += 1;
+                prop_assert!(rounds <= 12);
+            }
+            prop_assert_eq!(follower.end(), common_end);
+        }
     }
 }

@@ -266,3 +266,13 @@ fn a_static_quorums_first_vote_requests_name_no_directories() {
     assert_eq!(addressed.len(), 2);
     assert!(addressed.iter().all(|voter| voter.directory.is_none()));
 }
+
+#[test]
+fn impossible_epochs_are_not_adopted() {
+    let (mut bench, call) = follower();
+    let impossible = bench.leadership(i32::MAX, None);
+    bench.answer(call, fetch_answer(ErrorCode::FencedLeaderEpoch, impossible));
+    assert!(!bench.ask_vote(i32::MAX, 3, OffsetAndEpoch::default()));
+    bench.begin(i32::MAX, 3);
+    assert_eq!(bench.epoch(), 3);
+}

@@ -4,7 +4,7 @@
 //! cluster voters=3 [dynamic=true] [observers=1] [deaths=true]   makes and starts a cluster
 //! run 500 | settle                    lets time pass: milliseconds, or until all follow a leader
 //! append 1 count=3                    records of the state machine at a node
-//! crash 1 | start 1 | add 4           processes
+//! crash 1 | start 1 | add 4 [join=true] | move 1   processes; at another port
 //! isolate 1 | cut 1 2 | heal          the network
 //! disk 1 hanging|failing|good         a disk
 //! gone 1 at=2                         node 2 sees that the process of node 1 is gone
@@ -107,7 +107,16 @@ fn perform(cluster: &mut Cluster, name: &str, args: &mut ArgumentConsumer<'_>) -
         "add" => {
             let id = position(args)?;
             cluster.add(id, true);
+            let node = cluster.nodes.get_mut(&NodeId(id)).expect("just added");
+            node.config.auto_join = optional(args, "join")?.unwrap_or(false);
             cluster.start(NodeId(id));
+        }
+        "move" => {
+            let id = NodeId(position(args)?);
+            cluster.crash(id, false);
+            let node = cluster.nodes.get_mut(&id).expect("a known node");
+            node.config.endpoints[0].port += 1;
+            cluster.start(id);
         }
         "isolate" => cluster.isolate(NodeId(position(args)?)),
         "cut" => {

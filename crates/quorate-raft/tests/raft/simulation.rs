@@ -192,7 +192,7 @@ fn nothing_committed_is_lost_and_a_leader_emerges_whatever_the_weather() {
     let seeds = std::env::var("QUORATE_SEEDS")
         .ok()
         .and_then(|seeds| seeds.parse().ok());
-    for seed in 0..seeds.unwrap_or(400) {
+    for seed in 0..seeds.unwrap_or(300) {
         run_seed(seed, false);
     }
 }
