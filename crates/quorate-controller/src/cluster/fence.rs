@@ -34,6 +34,10 @@ pub(crate) fn fence_stale(
 ) -> Result<Duration, Halt> {
     draft.cut_anywhere();
     let now = draft.now();
+    let config = controller.config();
+    let interval = config.broker_session_timeout / 8;
+    let grace = config.broker_heartbeat_interval * 2;
+    draft.soft_mut().check(now, interval * 2, grace);
     let expired: Vec<_> = draft.soft().expired(now).collect();
     for (id, epoch) in expired {
         if has_epoch(draft.state(), id, epoch) {
@@ -45,7 +49,6 @@ pub(crate) fn fence_stale(
         .soft()
         .next_expiry(now)
         .map(|left| left + Duration::from_millis(1));
-    let interval = controller.config().broker_session_timeout / 8;
     Ok(next.unwrap_or(interval).min(interval))
 }
 

@@ -40,6 +40,8 @@ impl Pulse {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sessions {
     timeout: Duration,
+    /// When expiry was looked at last.
+    checked: MonoTime,
     brokers: BTreeMap<NodeId, Pulse>,
 }
 
@@ -58,6 +60,7 @@ impl Sessions {
         });
         Sessions {
             timeout,
+            checked: now,
             brokers: brokers.collect(),
         }
     }
@@ -138,6 +141,18 @@ impl Sessions {
                     .heard
                     .is_some_and(|heard| now.since(heard) <= self.timeout)
         })
+    }
+
+    /// Expiry is looked at. Where that comes later than `lateness` after the last time, this node was
+    /// held up: heartbeats may have waited in vain, so every session goes on for `grace` at least.
+    pub fn check(&mut self, now: MonoTime, lateness: Duration, grace: Duration) {
+        if now.since(self.checked) > lateness {
+            let at_least = now - self.timeout.saturating_sub(grace);
+            for pulse in self.brokers.values_mut() {
+                pulse.heard = pulse.heard.map(|heard| heard.max(at_least));
+            }
+        }
+        self.checked = now;
     }
 
     /// The brokers whose session has run out, and their epochs.
@@ -241,6 +256,20 @@ mod tests {
         assert_eq!(sessions.get(B1).and_then(|pulse| pulse.applied), None);
         sessions.registered(B1, BrokerEpoch(50));
         assert!(!sessions.is_alive(B1, BrokerEpoch(50), at(2000)));
+    }
+
+    #[test]
+    fn a_late_look_at_expiry_lets_sessions_live_for_a_while() {
+        let mut sessions = sessions();
+        let (late, grace) = (Duration::from_secs(2), Duration::from_secs(4));
+        sessions.touch(B1, BrokerEpoch(7), at(0), None);
+        sessions.check(at(1000), late, grace);
+        sessions.check(at(30_000), late, grace);
+        assert_eq!(sessions.expired(at(30_000)).count(), 0);
+        assert_eq!(sessions.next_expiry(at(30_000)), Some(grace));
+        sessions.check(at(32_000), late, grace);
+        assert_eq!(sessions.expired(at(34_000)).count(), 0);
+        assert_eq!(sessions.expired(at(34_001)).count(), 1);
     }
 
     #[test]

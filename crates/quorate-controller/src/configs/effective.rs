@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use quorate_metadata::{ConfigKind, ConfigResource, MetadataImage};
+use quorate_metadata::{ConfigKind, ConfigResource, Configs, MetadataImage};
 use quorate_types::NodeId;
 
 use super::table::{ConfigKey, MIN_INSYNC_REPLICAS, UNCLEAN_LEADER_ELECTION, topic_config};
@@ -51,10 +51,11 @@ pub struct Layer {
 }
 
 /// Where the values of a topic's configuration are looked up.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct TopicConfigs<'a> {
-    image: &'a MetadataImage,
-    node: NodeId,
+    configs: &'a Configs,
+    node: ConfigResource,
+    cluster: ConfigResource,
     settings: &'a BTreeMap<String, String>,
 }
 
@@ -66,24 +67,22 @@ impl<'a> TopicConfigs<'a> {
         settings: &'a BTreeMap<String, String>,
     ) -> TopicConfigs<'a> {
         TopicConfigs {
-            image,
-            node,
+            configs: image.configs(),
+            node: ConfigResource::new(ConfigKind::BROKER, node.to_string()),
+            cluster: ConfigResource::cluster(),
             settings,
         }
     }
 
     /// The value of `key` that is in force for `topic`, and its source.
     pub fn resolve(&self, topic: &str, key: &'static ConfigKey) -> Layer {
-        self.resolve_with(key, self.image.configs().topic(topic, key.name))
+        self.resolve_with(key, self.configs.topic(topic, key.name))
     }
 
     /// The same, where the topic's own value is `own`.
     pub fn resolve_with(&self, key: &'static ConfigKey, own: Option<&str>) -> Layer {
-        self.layers(key, own).next().unwrap_or(Layer {
-            name: key.name,
-            value: None,
-            source: ConfigSource::Default,
-        })
+        let first = self.layers(key, own).next();
+        first.unwrap_or_else(|| Layer::default_of(key))
     }
 
     /// Every value that is set for `key`, the one in force first, the default last.
@@ -92,46 +91,33 @@ impl<'a> TopicConfigs<'a> {
         key: &'static ConfigKey,
         own: Option<&str>,
     ) -> impl Iterator<Item = Layer> {
-        let node = ConfigResource::new(ConfigKind::BROKER, self.node.to_string());
-        let all = ConfigResource::cluster();
-        let configs = self.image.configs();
         let own = own.map(|value| Layer {
             name: key.name,
             value: Some(value.to_string()),
             source: ConfigSource::Topic,
         });
-        let synonyms = |source, get: &dyn Fn(&str) -> Option<String>| -> Vec<Layer> {
-            let found = key.synonyms.iter().filter_map(|synonym| {
-                let value = get(synonym.name)?;
-                let value = Some(synonym.unit.convert(&value));
-                Some(Layer {
-                    name: synonym.name,
-                    value,
-                    source,
-                })
-            });
-            found.collect()
-        };
-        let dynamic =
-            |resource: &ConfigResource, key: &str| configs.get(resource, key).map(str::to_string);
-        let broker = synonyms(ConfigSource::DynamicBroker, &|key| dynamic(&node, key));
-        let cluster = synonyms(ConfigSource::DynamicCluster, &|key| dynamic(&all, key));
-        let fixed = synonyms(ConfigSource::StaticBroker, &|key| {
-            self.settings.get(key).cloned()
-        });
-        let default = Layer {
-            name: key
-                .synonyms
-                .first()
-                .map_or(key.name, |synonym| synonym.name),
-            value: key.default.map(str::to_string),
-            source: ConfigSource::Default,
-        };
         own.into_iter()
-            .chain(broker)
-            .chain(cluster)
-            .chain(fixed)
-            .chain([default])
+            .chain(self.behind(key, ConfigSource::DynamicBroker))
+            .chain(self.behind(key, ConfigSource::DynamicCluster))
+            .chain(self.behind(key, ConfigSource::StaticBroker))
+            .chain(std::iter::once_with(move || Layer::default_of(key)))
+    }
+
+    /// What the synonyms of `key` are set to in one of the sources.
+    fn behind(&self, key: &'static ConfigKey, source: ConfigSource) -> impl Iterator<Item = Layer> {
+        key.synonyms.iter().filter_map(move |synonym| {
+            let name = synonym.name;
+            let value = match source {
+                ConfigSource::DynamicBroker => self.configs.get(&self.node, name),
+                ConfigSource::DynamicCluster => self.configs.get(&self.cluster, name),
+                _ => self.settings.get(name).map(String::as_str),
+            }?;
+            Some(Layer {
+                name,
+                value: Some(synonym.unit.convert(value)),
+                source,
+            })
+        })
     }
 
     /// How many replicas of the topic must be in sync.
@@ -149,10 +135,19 @@ impl<'a> TopicConfigs<'a> {
     }
 
     fn value(&self, topic: &str, name: &str) -> Option<String> {
-        let own = self.image.configs().topic(topic, name);
-        match own {
-            Some(own) => Some(own.to_string()),
-            None => self.resolve_with(topic_config(name)?, None).value,
+        self.resolve(topic, topic_config(name)?).value
+    }
+}
+
+impl Layer {
+    fn default_of(key: &'static ConfigKey) -> Layer {
+        Layer {
+            name: key
+                .synonyms
+                .first()
+                .map_or(key.name, |synonym| synonym.name),
+            value: key.default.map(str::to_string),
+            source: ConfigSource::Default,
         }
     }
 }

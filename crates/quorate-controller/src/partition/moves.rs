@@ -99,7 +99,7 @@ impl Rules {
         Some(Rules {
             version: image.features().metadata_version(),
             elr: image.features().elr_enabled(),
-            min_isr: min_isr(image, configs, topic.id()),
+            min_isr: min_isr(image, &configs, topic.id()),
             election: if unclean {
                 Election::Unclean
             } else {
@@ -115,7 +115,7 @@ impl Rules {
 }
 
 /// How many replicas must be in sync: what the topic demands, but not more than partition 0 has.
-fn min_isr(image: &MetadataImage, configs: TopicConfigs<'_>, topic: TopicId) -> usize {
+fn min_isr(image: &MetadataImage, configs: &TopicConfigs<'_>, topic: TopicId) -> usize {
     let Some(topic) = image.topics().by_id(topic) else {
         return 1;
     };

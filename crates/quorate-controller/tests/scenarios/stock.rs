@@ -98,7 +98,7 @@ impl Log<VersionedRecord> for Kept {
             return Err(AppendError::Moved { end: self.end });
         }
         for batch in batches {
-            self.end = self.end + batch.len() as i64;
+            self.end += batch.len() as i64;
             self.records.extend(batch.iter().cloned());
         }
         Ok(())
