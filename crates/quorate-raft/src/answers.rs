@@ -71,7 +71,7 @@ impl Raft {
         }
         match (pending.purpose, answer) {
             (Purpose::PreVote | Purpose::Vote, Answer::Vote(reply)) => {
-                self.on_vote_counted(pending.peer, pending.purpose, reply.granted);
+                self.on_vote_answered(pending.peer, pending.purpose, &reply);
             }
             (Purpose::Begin, Answer::BeginQuorumEpoch(_)) => {}
             (Purpose::End, Answer::EndQuorumEpoch(_)) => self.on_end_acknowledged(pending.peer),

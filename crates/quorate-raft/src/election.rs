@@ -136,11 +136,21 @@ impl Raft {
     }
 
     /// Counts an answer to a question that the state of the moment asked.
-    pub(crate) fn on_vote_counted(&mut self, peer: Peer, purpose: Purpose, granted: bool) {
+    ///
+    /// A voter that denies because it still follows a leader that is known here to be gone will know
+    /// better soon: it is asked again.
+    pub(crate) fn on_vote_answered(&mut self, peer: Peer, purpose: Purpose, reply: &VoteReply) {
         let Peer::Node(voter) = peer else { return };
+        let follows = reply.leadership.leader.is_some() && !reply.granted;
+        if purpose == Purpose::PreVote && follows && self.is_leaderless() {
+            let again = self.now + self.config.death_stagger;
+            return self.calls.pause(peer, again);
+        }
         match (&mut self.role, purpose) {
             (Role::Prospective(nominee), Purpose::PreVote)
-            | (Role::Candidate(nominee), Purpose::Vote) => nominee.votes.count(voter, granted),
+            | (Role::Candidate(nominee), Purpose::Vote) => {
+                nominee.votes.count(voter, reply.granted);
+            }
             _ => return,
         }
         self.count_votes();
