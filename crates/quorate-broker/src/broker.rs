@@ -12,6 +12,7 @@
 mod tests;
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use quorate_metadata::{Delta, MetadataImage, Section};
 use quorate_protocol::messages::{
@@ -65,6 +66,21 @@ pub enum BrokerRequest {
     AssignReplicasToDirs(AssignReplicasToDirsRequest),
     /// Version 17 or 18.
     Fetch(FetchRequest),
+}
+
+impl BrokerRequest {
+    /// How long the broker waits for an answer before it asks anew. Carrying the request any longer
+    /// makes two of it.
+    pub fn timeout(&self) -> Duration {
+        match self {
+            BrokerRequest::Registration(_) | BrokerRequest::Heartbeat(_) => {
+                lifecycle::REQUEST_TIMEOUT
+            }
+            BrokerRequest::AlterPartition(_) => isr::REQUEST_TIMEOUT,
+            BrokerRequest::AssignReplicasToDirs(_) => directory_assignments::REQUEST_TIMEOUT,
+            BrokerRequest::Fetch(_) => crate::replicas::REQUEST_TIMEOUT,
+        }
+    }
 }
 
 /// The answer to a [`BrokerRequest`], of the same kind.

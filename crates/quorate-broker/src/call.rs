@@ -1,7 +1,7 @@
 //! One request in flight: who waits for which answer, and until when.
 //!
 //! Each core of this crate keeps at most one request under way. Answers may be lost, late or
-//! doubled; a [`Slot`] takes the one it waits for and lets the others fall, so the cores above never
+//! doubled; a `Slot` takes the one it waits for and lets the others fall, so the cores above never
 //! see them.
 
 use std::time::Duration;

@@ -35,7 +35,8 @@ const BACKOFF: Backoff = Backoff {
     initial: Duration::from_millis(100),
     longest: Duration::from_secs(10),
 };
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long an answer is waited for.
+pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What comes out.
 #[derive(Debug, Clone, PartialEq)]

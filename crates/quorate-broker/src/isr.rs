@@ -118,7 +118,7 @@ pub enum Output {
 const RETRY: Duration = Duration::from_millis(50);
 
 /// After which time an answer is not waited for any longer (`controller.socket.timeout.ms`).
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Sends a broker's ISR changes; see the module's documentation.
 #[derive(Debug)]

@@ -7,6 +7,9 @@ use quorate_metadata::Listener;
 use quorate_protocol::messages::{BrokerRegistrationRequest, broker_registration as wire};
 use quorate_types::{BrokerEpoch, DirectoryId, IncarnationId, NodeId, VersionRange};
 
+/// How long an answer is waited for, unless configured otherwise: a heartbeat's interval.
+pub const REQUEST_TIMEOUT: Duration = Duration::from_millis(2000);
+
 /// Who a broker is, and how patient.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LifecycleConfig {
@@ -57,7 +60,7 @@ impl LifecycleConfig {
             heartbeat_interval: Duration::from_millis(2000),
             starting_interval: Duration::from_millis(10),
             second_shutdown_request: Duration::from_millis(50),
-            request_timeout: Duration::from_millis(2000),
+            request_timeout: REQUEST_TIMEOUT,
             registration_timeout: Duration::from_secs(60),
             directory_failure_timeout: Duration::from_secs(30),
             controlled_shutdown_timeout: Duration::from_secs(300),

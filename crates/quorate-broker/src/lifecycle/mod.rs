@@ -51,7 +51,7 @@ use quorate_protocol::messages::{
 };
 use quorate_types::{BrokerEpoch, DirectoryId, ErrorCode, MonoTime, Offset};
 
-pub use config::LifecycleConfig;
+pub use config::{LifecycleConfig, REQUEST_TIMEOUT};
 pub use io::{Answer, BrokerState, Input, Output, Request, ShutdownReason};
 
 use crate::call::Slot;

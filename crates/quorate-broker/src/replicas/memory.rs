@@ -61,7 +61,8 @@ pub enum Output {
 
 /// The most partitions that one request names.
 const MOST_PER_REQUEST: usize = 1000;
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long a leader's answer is waited for.
+pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
 const AGAIN_WHILE_OUT_OF_SYNC: Duration = Duration::from_secs(1);
 const BACKOFF: Backoff = Backoff {
     initial: Duration::from_millis(50),

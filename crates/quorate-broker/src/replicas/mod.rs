@@ -9,7 +9,7 @@
 //! The cache is to be set before: a client may meet a leader that is not ready yet, is told
 //! `NOT_LEADER_OR_FOLLOWER` and comes again; the other way round it would be sent away for good.
 //!
-//! For partitions led here it also decides about the ISR, see [`led`](self::led):
+//! For partitions led here it also decides about the ISR:
 //! - a follower joins when the host says that it is in sync in this leader epoch, and the image says
 //!   that it is unfenced, not shutting down, and registered with the epoch that it fetches under;
 //! - one change is under way at a time; what it became is known from the controller's answer or from
@@ -30,5 +30,7 @@ mod wire;
 
 pub use host::ReplicaHost;
 pub use local::{LocalReplicas, Misplaced, Wish};
-pub use memory::{FollowAnswer, FollowRequest, MemoryReplicas, Output as MemoryOutput};
+pub use memory::{
+    FollowAnswer, FollowRequest, MemoryReplicas, Output as MemoryOutput, REQUEST_TIMEOUT,
+};
 pub use wire::Unreadable;
