@@ -1,0 +1,161 @@
+//! Laws: what is committed is never lost and never changed; it is on the disks of a majority; every
+//! leader has all of it.
+//!
+//! What is committed is what the first high watermark said that reached so far. The metadata as of
+//! each offset is made from those bytes alone, by the replica that brokers use too.
+
+use std::collections::BTreeMap;
+
+use quorate_engine::Replica;
+use quorate_metadata::{KafkaMetadata, MetadataImage, decode_batch};
+use quorate_protocol::batch::BatchView;
+use quorate_types::{Epoch, NodeId, Offset};
+
+use super::logs::Logs;
+use crate::shadow::{Entry, ShadowLog};
+use crate::violation::{Verdict, Violation};
+
+/// The committed log.
+pub(super) struct Committed {
+    voters: Vec<NodeId>,
+    log: ShadowLog,
+    replica: Replica<KafkaMetadata>,
+    /// The metadata at each offset at which it could be shown.
+    images: BTreeMap<Offset, MetadataImage>,
+}
+
+/// Without the images.
+impl std::fmt::Debug for Committed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Committed")
+            .field("end", &self.end())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Committed {
+    /// Nothing is committed yet in the quorum of these voters.
+    pub(super) fn new(voters: &[NodeId]) -> Committed {
+        Committed {
+            voters: voters.to_vec(),
+            log: ShadowLog::default(),
+            replica: Replica::new(),
+            images: BTreeMap::new(),
+        }
+    }
+
+    /// Everything before it is committed.
+    pub(super) fn end(&self) -> Offset {
+        self.log.end()
+    }
+
+    /// The newest committed metadata.
+    pub(super) fn image(&self) -> &MetadataImage {
+        self.replica.stable().0
+    }
+
+    /// The metadata as of an offset, if it could be shown there.
+    pub(super) fn image_at(&self, end: Offset) -> Option<&MetadataImage> {
+        self.images.get(&end)
+    }
+
+    /// The committed log up to an offset.
+    pub(super) fn log_before(&self, end: Offset) -> ShadowLog {
+        let mut log = self.log.clone();
+        log.truncate(end);
+        log
+    }
+
+    /// A new leader must have all that is committed.
+    pub(super) fn is_in(&self, id: NodeId, epoch: Epoch, log: &ShadowLog) -> Verdict {
+        if log.chain_at(self.end()) == self.log.chain_at(self.end()) {
+            return Ok(());
+        }
+        let difference = self.log.first_difference(log);
+        let detail =
+            format!("{id} leads epoch {epoch} without all that is committed: {difference}");
+        Err(Violation::new(
+            "every leader has all that is committed",
+            detail,
+        ))
+    }
+
+    /// A node says that everything before `high` is committed.
+    pub(super) fn says(&mut self, id: NodeId, high: Offset, logs: &Logs) -> Verdict {
+        let Some(log) = logs.of(id) else {
+            return Ok(());
+        };
+        let known = self.end();
+        if high <= known {
+            return self.same(id, high, log);
+        }
+        self.same(id, known, log)?;
+        let Some(chain) = log.chain_at(high) else {
+            let detail = format!("{id} says {high}, where none of its batches ends");
+            return Err(Violation::new("commits end with batches", detail));
+        };
+        let holders = logs.holders(&self.voters, high, chain);
+        if holders <= self.voters.len() / 2 {
+            let detail = format!("{id} says {high}; {holders} voters have it on their disks");
+            return Err(Violation::new(
+                "what is committed is on the disks of a majority",
+                detail,
+            ));
+        }
+        for entry in log.between(known, high) {
+            self.push(entry)?;
+        }
+        Ok(())
+    }
+
+    fn same(&self, id: NodeId, end: Offset, log: &ShadowLog) -> Verdict {
+        if log.chain_at(end) == self.log.chain_at(end) {
+            return Ok(());
+        }
+        let difference = self.log.first_difference(log);
+        let detail = format!("that of {id} up to {end} is another: {difference}");
+        Err(Violation::new(
+            "what is committed is never lost and never changed",
+            detail,
+        ))
+    }
+
+    fn push(&mut self, entry: &Entry) -> Verdict {
+        self.log.push_entry(entry.clone());
+        let failed = |problem: String| {
+            let detail = format!("the batch at {}: {problem}", entry.base);
+            Violation::new("what is committed can be applied", detail)
+        };
+        let view =
+            BatchView::new(entry.bytes.clone()).map_err(|error| failed(error.to_string()))?;
+        let batch = decode_batch(&view).map_err(|error| failed(error.to_string()))?;
+        self.replica
+            .apply_batch(&batch)
+            .map_err(|error| failed(error.to_string()))?;
+        let (image, end) = self.replica.stable();
+        self.images.insert(end, image.clone());
+        Ok(())
+    }
+}
+
+/// A node cuts its log to `cut`: nothing of what it shares with the committed log may go, which ends
+/// at or after `upto`, the smaller of the cut and the committed end.
+pub(super) fn keeps_committed(
+    committed: &Committed,
+    id: NodeId,
+    log: &ShadowLog,
+    upto: Offset,
+) -> Verdict {
+    let lost = committed.log.between(upto, committed.end());
+    let shared = lost
+        .iter()
+        .find(|entry| log.chain_at(entry.end) == Some(entry.chain));
+    match shared {
+        None => Ok(()),
+        Some(entry) => {
+            let (base, end) = (entry.base, entry.end);
+            let detail = format!("{id} cuts its log to {upto} and loses {base} to {end}");
+            Err(Violation::new("no committed batch is cut off", detail))
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The laws that every run must keep, and what must be remembered to judge them.
+//!
+//! Each module is one law. They look at what comes out of nodes (disk jobs, published images,
+//! answers to clients), not at what nodes believe, except for role and high watermark.
+
+mod acknowledged;
+mod committed;
+mod images;
+mod logs;
+mod one_leader;
+mod settled;
+mod watermark;
+
+use quorate_raft::RoleName;
+use quorate_server::disk::{DiskDone, DiskJob};
+use quorate_server::io::Published;
+use quorate_server::quorum::Quorum;
+use quorate_types::{Epoch, NodeId, Offset};
+
+use self::acknowledged::Acknowledged;
+use self::committed::Committed;
+use self::images::Images;
+use self::logs::Logs;
+use self::one_leader::OneLeader;
+pub use self::settled::Unsettled;
+use self::watermark::Watermarks;
+use crate::client::Fact;
+use crate::shadow::ShadowLog;
+use crate::violation::Verdict;
+
+/// All laws of a run.
+#[derive(Debug)]
+pub struct Checks {
+    logs: Logs,
+    leaders: OneLeader,
+    actives: OneLeader,
+    committed: Committed,
+    watermarks: Watermarks,
+    images: Images,
+    acknowledged: Acknowledged,
+}
+
+impl Checks {
+    /// The laws for a quorum of these voters.
+    pub fn new(voters: &[NodeId]) -> Checks {
+        Checks {
+            logs: Logs::default(),
+            leaders: OneLeader::new("leader"),
+            actives: OneLeader::new("active controller"),
+            committed: Committed::new(voters),
+            watermarks: Watermarks::default(),
+            images: Images::default(),
+            acknowledged: Acknowledged::default(),
+        }
+    }
+
+    /// A node started and found that log on its disk.
+    pub fn started(&mut self, id: NodeId, found: &ShadowLog) -> Verdict {
+        self.watermarks.started(id);
+        self.images.started(id);
+        self.logs.started(id, found)
+    }
+
+    /// A node gave out a disk job.
+    pub fn job(&mut self, id: NodeId, job: &DiskJob) -> Verdict {
+        let committed_end = self.committed.end();
+        self.logs.job(id, job, |log, cut| {
+            committed::keeps_committed(&self.committed, id, log, cut.min(committed_end))
+        })
+    }
+
+    /// A node's disk reports.
+    pub fn disk_done(&mut self, id: NodeId, done: &DiskDone) {
+        self.logs.done(id, done, &self.committed);
+    }
+
+    /// A node came to rest after its inputs; its disk jobs were told before.
+    pub fn rested(&mut self, id: NodeId, quorum: &Quorum) -> Verdict {
+        let raft = quorum.raft();
+        let Some(log) = self.logs.of(id) else {
+            return Ok(());
+        };
+        if raft.role() == RoleName::Leader && self.leaders.leads(raft.epoch(), id)? {
+            self.committed.is_in(id, raft.epoch(), log)?;
+        }
+        if let Some(high) = raft.high_watermark()
+            && self.watermarks.is(id, high)?
+        {
+            self.committed.says(id, high, &self.logs)?;
+        }
+        Ok(())
+    }
+
+    /// A controller says that it is active.
+    pub fn active(&mut self, id: NodeId, epoch: Epoch) -> Verdict {
+        self.actives.leads(epoch, id).map(|_| ())
+    }
+
+    /// A node published metadata.
+    pub fn published(&mut self, id: NodeId, published: &Published) -> Verdict {
+        self.images.published(id, published, &self.committed)
+    }
+
+    /// A client did or learnt something.
+    pub fn fact(&mut self, fact: &Fact) -> Verdict {
+        self.acknowledged.fact(fact, self.committed.image())
+    }
+
+    /// Every expectation of every client, as of what is committed now.
+    pub fn everything_acknowledged(&self) -> Verdict {
+        self.acknowledged.all(self.committed.image())
+    }
+
+    /// What is committed, as metadata.
+    pub fn image(&self) -> &quorate_metadata::MetadataImage {
+        self.committed.image()
+    }
+
+    /// Everything before it is committed.
+    pub fn committed_end(&self) -> Offset {
+        self.committed.end()
+    }
+
+    /// What a node published last.
+    pub fn newest(&self, id: NodeId) -> Option<&Published> {
+        self.images.newest(id)
+    }
+
+    /// How many epochs had a leader.
+    pub fn epochs_led(&self) -> usize {
+        self.leaders.len()
+    }
+
+    /// How many changes clients saw done.
+    pub fn acknowledged(&self) -> usize {
+        self.acknowledged.done()
+    }
+}

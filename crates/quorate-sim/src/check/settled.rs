@@ -1,0 +1,66 @@
+//! Law: once the faults have ended, the cluster works again within a bounded time.
+
+use std::fmt;
+
+use quorate_metadata::MetadataImage;
+use quorate_types::{NodeId, Offset};
+
+use super::Checks;
+
+/// What is still missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unsettled {
+    /// No controller is active.
+    NoActive,
+    /// No client's create has been done since.
+    NoCreate,
+    /// A broker is not registered, or fenced.
+    Fenced(NodeId),
+    /// A node does not run.
+    Down(NodeId),
+    /// A node has not published everything up to there.
+    Behind(NodeId, Offset),
+}
+
+impl Checks {
+    /// How many creates clients saw done.
+    pub fn creates(&self) -> usize {
+        self.acknowledged.creates()
+    }
+
+    /// A broker that is not at work, as of what is committed.
+    pub fn fenced(&self, brokers: impl Iterator<Item = NodeId>) -> Option<Unsettled> {
+        fenced(self.image(), brokers)
+    }
+
+    /// A node that has not published everything up to `target`.
+    pub fn behind(
+        &self,
+        mut nodes: impl Iterator<Item = NodeId>,
+        target: Offset,
+    ) -> Option<Unsettled> {
+        let behind = |id: &NodeId| self.newest(*id).is_none_or(|newest| newest.end < target);
+        nodes.find(behind).map(|id| Unsettled::Behind(id, target))
+    }
+}
+
+fn fenced(image: &MetadataImage, mut brokers: impl Iterator<Item = NodeId>) -> Option<Unsettled> {
+    let at_work = |id: &NodeId| {
+        image
+            .broker(*id)
+            .is_some_and(|broker| !broker.fenced && !broker.in_controlled_shutdown)
+    };
+    brokers.find(|id| !at_work(id)).map(Unsettled::Fenced)
+}
+
+impl fmt::Display for Unsettled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unsettled::NoActive => f.write_str("no controller is active"),
+            Unsettled::NoCreate => f.write_str("no create was acknowledged"),
+            Unsettled::Fenced(id) => write!(f, "broker {id} is fenced or not registered"),
+            Unsettled::Down(id) => write!(f, "{id} does not run"),
+            Unsettled::Behind(id, target) => write!(f, "{id} has not published up to {target}"),
+        }
+    }
+}

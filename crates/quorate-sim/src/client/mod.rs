@@ -1,0 +1,275 @@
+//! A client: one change after the other, through brokers or straight through controllers.
+//!
+//! Every topic has one client that changes it, and a client has one change under way, so that the
+//! client knows what must be there. Where an answer is missing it does not: often it asks for the
+//! same again, of somebody else, and then both requests may arrive.
+
+mod op;
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use quorate_protocol::messages::Response;
+use quorate_server::io::{Address, Input, Node, Now, Output};
+use quorate_server::links::{CallError, ConnNames, LinkEvent, Links};
+use quorate_types::{MonoTime, NodeId, Rng};
+
+pub use self::op::{CONFIG, Op, Outcome};
+
+/// How long a client waits for an answer.
+const PATIENCE: Duration = Duration::from_millis(3_500);
+
+/// How often a client asks for the same when it does not know what came of it.
+const ATTEMPTS: u32 = 4;
+
+/// The most topics that a client keeps.
+const TOPICS: usize = 6;
+
+/// Something that a client did or learnt.
+#[derive(Debug, Clone)]
+pub enum Fact {
+    /// It asks for a change.
+    Asked(Op),
+    /// It learnt what came of a change that it asked for.
+    Learnt(Op, Outcome),
+}
+
+/// A topic of a client's own.
+#[derive(Debug)]
+struct Own {
+    name: String,
+    partitions: i32,
+}
+
+#[derive(Debug)]
+struct Asking {
+    op: Op,
+    attempts: u32,
+}
+
+/// A client without I/O.
+#[derive(Debug)]
+pub struct Client {
+    name: String,
+    controllers: Vec<Address>,
+    brokers: Vec<Address>,
+    rng: Rng,
+    names: ConnNames,
+    links: Links,
+    topics: Vec<Own>,
+    made: u32,
+    asking: Option<Asking>,
+    last_call: u64,
+    /// Where controllers are asked, the active one was last seen.
+    active: usize,
+    asked: usize,
+    through_broker: bool,
+    next_at: MonoTime,
+    pause: (Duration, Duration),
+    facts: Vec<Fact>,
+    out: VecDeque<Output>,
+    scratch: Vec<Output>,
+}
+
+impl Client {
+    /// A client that asks these nodes.
+    pub fn new(
+        id: NodeId,
+        controllers: Vec<Address>,
+        brokers: Vec<Address>,
+        pause: (Duration, Duration),
+        rng: Rng,
+    ) -> Client {
+        Client {
+            name: format!("c{id}"),
+            controllers,
+            brokers,
+            rng,
+            names: ConnNames::default(),
+            links: Links::new(format!("client-{id}"), Duration::from_millis(50)),
+            topics: Vec::new(),
+            made: 0,
+            asking: None,
+            last_call: 0,
+            active: 0,
+            asked: 0,
+            through_broker: false,
+            next_at: MonoTime::ZERO,
+            pause,
+            facts: Vec::new(),
+            out: VecDeque::new(),
+            scratch: Vec::new(),
+        }
+    }
+
+    /// What happened since it was last asked.
+    pub fn facts(&mut self) -> Vec<Fact> {
+        std::mem::take(&mut self.facts)
+    }
+
+    /// The next change that it wants.
+    fn next_op(&mut self) -> Op {
+        let create = self.topics.is_empty() || (self.topics.len() < TOPICS && self.rng.one_in(2));
+        if create {
+            self.made += 1;
+            return Op::Create {
+                topic: format!("{}.t{}", self.name, self.made),
+                partitions: 1 + self.rng.below(3) as i32,
+                replicas: 1 + self.rng.index(self.brokers.len().clamp(1, 3)) as i16,
+            };
+        }
+        let index = self.rng.index(self.topics.len());
+        let Own { name, partitions } = &self.topics[index];
+        let topic = name.clone();
+        match self.rng.below(4) {
+            0 => Op::Delete { topic },
+            1 => Op::Grow {
+                topic,
+                partitions: partitions + 1 + self.rng.below(2) as i32,
+            },
+            _ => Op::Configure {
+                topic,
+                value: (self.rng.below(1_000_000) + 1).to_string(),
+            },
+        }
+    }
+
+    fn ask(&mut self, now: Now, again: bool) {
+        let Some(Asking { op, attempts }) = &mut self.asking else {
+            return;
+        };
+        *attempts += 1;
+        self.through_broker = !self.brokers.is_empty() && self.rng.one_in(2);
+        let address = if self.through_broker {
+            &self.brokers[self.rng.index(self.brokers.len())]
+        } else {
+            self.asked = if again {
+                self.rng.index(self.controllers.len())
+            } else {
+                self.active
+            };
+            &self.controllers[self.asked]
+        };
+        self.last_call += 1;
+        self.facts.push(Fact::Asked(op.clone()));
+        let (call, request) = (self.last_call, op.request());
+        self.links
+            .call(now.mono, &mut self.names, address, call, request, PATIENCE);
+    }
+
+    fn answered(&mut self, now: Now, result: Result<Response, CallError>) {
+        let Some(Asking { op, attempts }) = &self.asking else {
+            return;
+        };
+        let outcome = match result {
+            Ok(response) => op.outcome(&response),
+            Err(error) => Outcome::Unknown(format!("{error:?}")),
+        };
+        self.facts.push(Fact::Learnt(op.clone(), outcome.clone()));
+        let pause = self.rng.duration(self.pause.0, self.pause.1);
+        self.next_at = now.mono + pause;
+        match &outcome {
+            Outcome::Unknown(_) => {
+                self.active = self.rng.index(self.controllers.len());
+                if *attempts >= ATTEMPTS || self.rng.one_in(4) {
+                    let op = op.clone();
+                    self.asking = None;
+                    self.settle(&op, None);
+                }
+                return;
+            }
+            _ if !self.through_broker => self.active = self.asked,
+            _ => {}
+        }
+        let op = op.clone();
+        self.asking = None;
+        self.settle(&op, Some(&outcome));
+    }
+
+    /// Keeps in mind what topics there are. What it gives up on it leaves alone, or goes on to use.
+    fn settle(&mut self, op: &Op, outcome: Option<&Outcome>) {
+        let there = matches!(outcome, Some(Outcome::Done(_)));
+        match op {
+            Op::Create {
+                topic, partitions, ..
+            } => {
+                let moot = matches!(outcome, Some(Outcome::Moot(_)));
+                if there || moot || (outcome.is_none() && self.rng.one_in(2)) {
+                    self.topics.push(Own {
+                        name: topic.clone(),
+                        partitions: *partitions,
+                    });
+                }
+            }
+            Op::Delete { topic } => {
+                let refused = matches!(outcome, Some(Outcome::Refused(_)));
+                if !refused {
+                    self.topics.retain(|own| own.name != *topic);
+                }
+            }
+            Op::Grow { topic, partitions } => {
+                if let Some(own) = self.topics.iter_mut().find(|own| own.name == *topic) {
+                    own.partitions = own.partitions.max(*partitions);
+                }
+                self.forget_if_gone(topic, outcome);
+            }
+            Op::Configure { topic, .. } => self.forget_if_gone(topic, outcome),
+        }
+    }
+
+    fn forget_if_gone(&mut self, topic: &str, outcome: Option<&Outcome>) {
+        let gone = quorate_types::ErrorCode::UnknownTopicOrPartition;
+        if outcome == Some(&Outcome::Moot(gone)) {
+            self.topics.retain(|own| own.name != topic);
+        }
+    }
+}
+
+impl Node for Client {
+    fn handle(&mut self, now: Now, input: Input) {
+        match input {
+            Input::Connected { conn } => self.links.connected(now.mono, conn),
+            Input::ConnectFailed { conn, refused } => {
+                self.links.connect_failed(now.mono, conn, refused);
+            }
+            Input::Frame { conn, frame } => {
+                self.links.frame(now.mono, &mut self.names, conn, frame);
+            }
+            Input::Closed { conn } => self.links.closed(now.mono, &mut self.names, conn),
+            // It has no listener and no disk, and is never stopped.
+            Input::Accepted { .. } | Input::Disk(_) | Input::Shutdown => {}
+        }
+    }
+
+    fn drive(&mut self, now: Now) {
+        self.links.tick(now.mono, &mut self.names);
+        while let Some(event) = self.links.poll() {
+            match event {
+                LinkEvent::Answer { call, result } if call == self.last_call => {
+                    self.answered(now, result);
+                }
+                LinkEvent::Answer { .. } | LinkEvent::Gone { .. } => {}
+            }
+        }
+        if self.next_at <= now.mono {
+            self.next_at = MonoTime(u64::MAX);
+            let again = self.asking.is_some();
+            if !again {
+                let op = self.next_op();
+                self.asking = Some(Asking { op, attempts: 0 });
+            }
+            self.ask(now, again);
+        }
+        self.links.drain(&mut self.scratch);
+        self.out.extend(self.scratch.drain(..));
+    }
+
+    fn poll(&mut self) -> Option<Output> {
+        self.out.pop_front()
+    }
+
+    fn deadline(&self) -> Option<MonoTime> {
+        let next = Some(self.next_at).filter(|at| *at < MonoTime(u64::MAX));
+        [next, self.links.deadline()].into_iter().flatten().min()
+    }
+}

@@ -1,0 +1,292 @@
+//! A machine: its disk, and the process on it if one runs.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use quorate_broker::{CacheConfig, LifecycleConfig};
+use quorate_controller::features::{default_levels, supported_features};
+use quorate_controller::{ControllerConfig, KafkaController};
+use quorate_engine::EngineConfig;
+use quorate_metadata::{Listener as BrokerListener, MetadataVersion, SecurityProtocol};
+use quorate_protocol::messages::controller_registration::Listener;
+use quorate_raft::Config;
+use quorate_server::boot;
+use quorate_server::broker::{BrokerNode, BrokerNodeConfig};
+use quorate_server::controller::{ControllerIdentity, ControllerNode, ControllerNodeConfig};
+use quorate_server::disk::DiskWorker;
+use quorate_server::io::{Address, Now};
+use quorate_server::quorum::QuorumConfig;
+use quorate_storage::{FormatSpec, LogConfig, MetaProperties, MetadataLog, Recovered, format};
+use quorate_types::{
+    DirectoryId, IncarnationId, MonoTime, NodeId, Offset, ReplicaKey, Rng, WallTime,
+};
+
+use crate::disk::SimDisk;
+use crate::process::Process;
+use crate::shadow::ShadowLog;
+use crate::spec::{BROKER_LISTENER, CONTROLLER_LISTENER, PORT, Spec};
+
+/// Where every machine keeps its log.
+const DIRECTORY: &str = "/data";
+
+/// What a machine is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// It runs a controller with that log directory.
+    Controller(DirectoryId),
+    /// It runs a broker with that log directory.
+    Broker(DirectoryId),
+    /// It runs a client.
+    Client,
+}
+
+/// Whether a machine answers on the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Power {
+    /// It does, if only with a refusal.
+    On,
+    /// It does not.
+    Off,
+}
+
+/// One machine.
+pub struct Machine {
+    /// The id of the node on it, and its name.
+    pub id: NodeId,
+    /// What it is for.
+    pub role: Role,
+    /// Whether it runs.
+    pub power: Power,
+    /// The number of its current or last process.
+    pub life: u64,
+    /// What runs on it.
+    pub process: Option<Process>,
+    /// When the process is driven next.
+    pub wake_at: Option<MonoTime>,
+    /// How often the process was driven at this instant.
+    pub spins: u32,
+    /// Whether a write of this process failed.
+    pub write_failed: bool,
+    /// Its disk.
+    pub disk: SimDisk,
+}
+
+/// A process that was started: what it found on its disk.
+pub struct Started {
+    /// What the log says.
+    pub recovered: Recovered,
+    /// The log itself.
+    pub log: ShadowLog,
+}
+
+impl Machine {
+    /// A machine without a process, its disk formatted.
+    pub fn new(id: NodeId, role: Role, spec: &Spec, wall: WallTime) -> Result<Machine, String> {
+        let machine = Machine {
+            id,
+            role,
+            power: Power::On,
+            life: 0,
+            process: None,
+            wake_at: None,
+            spins: 0,
+            write_failed: false,
+            disk: SimDisk::new(),
+        };
+        let (directory, voters) = match role {
+            Role::Controller(directory) => (directory, spec.dynamic.then(|| spec.voters())),
+            Role::Broker(directory) => (directory, None),
+            Role::Client => return Ok(machine),
+        };
+        let levels = default_levels(MetadataVersion::LATEST);
+        let plan = FormatSpec {
+            cluster_id: spec.cluster_id.clone(),
+            node: id,
+            directory,
+            features: levels
+                .into_iter()
+                .map(|(name, level)| (name.to_owned(), level))
+                .collect(),
+            records: Vec::new(),
+            initial_voters: voters,
+            at: wall,
+        };
+        format(machine.disk.vfs(), Path::new(DIRECTORY), &plan)
+            .map_err(|error| error.to_string())?;
+        Ok(machine)
+    }
+
+    /// Starts the process from what the disk holds; nothing is found on a client's disk.
+    ///
+    /// # Errors
+    /// In words, if the disk's content does not allow it.
+    pub fn start(
+        &mut self,
+        spec: &Spec,
+        rng: &mut Rng,
+        now: Now,
+    ) -> Result<Option<Started>, String> {
+        self.life += 1;
+        self.wake_at = None;
+        self.write_failed = false;
+        self.power = Power::On;
+        let directory = match self.role {
+            Role::Controller(directory) | Role::Broker(directory) => directory,
+            Role::Client => {
+                self.process = Some(Process::Client(Box::new(client(self.id, spec, rng.fork()))));
+                return Ok(None);
+            }
+        };
+        let (worker, started) = self.open(spec)?;
+        let static_voters = (!spec.dynamic).then(|| spec.voters());
+        let votes = matches!(self.role, Role::Controller(_));
+        let boot = boot::boot(&started.recovered, static_voters, votes)
+            .map_err(|error| error.to_string())?;
+        let local = ReplicaKey::new(self.id, Some(directory));
+        let quorum = quorum_config(spec, local, votes);
+        let process = if votes {
+            let config = self.controller_config(spec, quorum, rng)?;
+            let node = ControllerNode::new(config, boot, rng.fork(), now);
+            Process::Controller(Box::new(node.map_err(|error| error.to_string())?))
+        } else {
+            let config = broker_config(spec, local, quorum, rng);
+            let node = BrokerNode::new(config, boot, rng.fork(), now);
+            Process::Broker(Box::new(node.map_err(|error| error.to_string())?))
+        };
+        self.disk.attach(worker);
+        self.process = Some(process);
+        Ok(Some(started))
+    }
+
+    fn open(&self, spec: &Spec) -> Result<(DiskWorker, Started), String> {
+        let vfs = self.disk.vfs();
+        let dir = Path::new(DIRECTORY);
+        let properties = MetaProperties::read(vfs, dir).map_err(|error| error.to_string())?;
+        properties
+            .expect(dir, &spec.cluster_id, self.id)
+            .map_err(|error| error.to_string())?;
+        let config = LogConfig {
+            segment_bytes: spec.segment_bytes,
+            ..LogConfig::default()
+        };
+        let (log, recovered) = MetadataLog::open(Arc::new(vfs.clone()), dir, config)
+            .map_err(|error| error.to_string())?;
+        let mut shadow = ShadowLog::default();
+        let reader = log.reader();
+        while shadow.end() < reader.end() {
+            let from = shadow.end().max(reader.start());
+            let batches = reader
+                .read(from, 1 << 20)
+                .map_err(|error| error.to_string())?;
+            if batches.is_empty() {
+                return Err(format!("nothing can be read at {from}"));
+            }
+            for batch in batches {
+                shadow.push(&batch.into_bytes())?;
+            }
+        }
+        if shadow.end() != recovered.end.max(Offset::ZERO) {
+            return Err(format!(
+                "the log ends at {}, not at {}",
+                shadow.end(),
+                recovered.end
+            ));
+        }
+        Ok((
+            DiskWorker::new(log),
+            Started {
+                recovered,
+                log: shadow,
+            },
+        ))
+    }
+
+    fn controller_config(
+        &self,
+        spec: &Spec,
+        quorum: QuorumConfig,
+        rng: &mut Rng,
+    ) -> Result<ControllerNodeConfig, String> {
+        let mut settings = ControllerConfig::new(self.id, spec.cluster_id.clone());
+        settings.broker_session_timeout = spec.session_timeout;
+        settings.broker_heartbeat_interval = spec.heartbeat_interval;
+        let bootstrap = boot::bootstrap_records(self.disk.vfs(), Path::new(DIRECTORY))
+            .map_err(|error| error.to_string())?;
+        if let Some(records) = bootstrap {
+            settings.bootstrap = records;
+        }
+        let endpoint = Spec::controller_endpoint(self.id);
+        Ok(ControllerNodeConfig {
+            quorum,
+            controller: KafkaController::new(settings),
+            engine: EngineConfig::default(),
+            identity: ControllerIdentity {
+                incarnation: IncarnationId(rng.uuid()),
+                listeners: vec![Listener {
+                    name: endpoint.name,
+                    host: endpoint.host,
+                    port: endpoint.port,
+                    ..Default::default()
+                }],
+            },
+        })
+    }
+}
+
+fn quorum_config(spec: &Spec, local: ReplicaKey, controller: bool) -> QuorumConfig {
+    let bootstrap = addresses(&spec.controllers);
+    let endpoints = controller.then(|| Spec::controller_endpoint(local.id));
+    QuorumConfig {
+        raft: Config {
+            controller,
+            endpoints: endpoints.into_iter().collect(),
+            bootstrap_servers: bootstrap.len(),
+            election_timeout: spec.election_timeout,
+            fetch_timeout: spec.fetch_timeout,
+            ..Config::new(local)
+        },
+        cluster_id: spec.cluster_id.clone(),
+        listener: CONTROLLER_LISTENER.to_owned(),
+        bootstrap,
+        tail_bytes: spec.tail_bytes,
+    }
+}
+
+fn broker_config(
+    spec: &Spec,
+    local: ReplicaKey,
+    quorum: QuorumConfig,
+    rng: &mut Rng,
+) -> BrokerNodeConfig {
+    let incarnation = IncarnationId(rng.uuid());
+    BrokerNodeConfig {
+        quorum,
+        lifecycle: LifecycleConfig {
+            listeners: vec![BrokerListener {
+                name: BROKER_LISTENER.to_owned(),
+                host: Spec::host(local.id),
+                port: PORT,
+                security_protocol: SecurityProtocol::PLAINTEXT,
+            }],
+            features: supported_features(),
+            directories: local.directory.into_iter().collect(),
+            heartbeat_interval: spec.heartbeat_interval,
+            controlled_shutdown_timeout: spec.session_timeout,
+            ..LifecycleConfig::new(local.id, &spec.cluster_id, incarnation)
+        },
+        cache: CacheConfig::default(),
+        settings: Default::default(),
+    }
+}
+
+fn client(id: NodeId, spec: &Spec, rng: Rng) -> crate::client::Client {
+    let (controllers, brokers) = (addresses(&spec.controllers), addresses(&spec.brokers));
+    crate::client::Client::new(id, controllers, brokers, spec.client_pause, rng)
+}
+
+fn addresses(nodes: &[(NodeId, DirectoryId)]) -> Vec<Address> {
+    nodes
+        .iter()
+        .map(|(id, _)| Address::new(Spec::host(*id), PORT))
+        .collect()
+}
