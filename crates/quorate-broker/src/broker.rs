@@ -26,7 +26,7 @@ use crate::cache::{CacheConfig, MetadataCache};
 use crate::call::{CallFailure, CallId};
 use crate::directory_assignments::{self, DirectoryAssignments};
 use crate::isr::{self, IsrManager};
-use crate::lifecycle::{self, Answer, BrokerState, Lifecycle, LifecycleConfig, ShutdownReason};
+use crate::lifecycle::{self, Answer, BrokerState, Lifecycle, LifecycleConfig};
 use crate::replicas::{
     FollowAnswer, FollowRequest, LocalReplicas, MemoryOutput, MemoryReplicas, Wish,
 };
@@ -186,7 +186,27 @@ impl Broker {
     /// An image was published that contains everything before `end`; drain [`poll`](Broker::poll)
     /// afterwards.
     pub fn published(&mut self, now: MonoTime, image: MetadataImage, end: Offset) {
-        self.take_image(now, image, end);
+        let broker = self.lifecycle.config().broker;
+        let before = self.cache.image().clone();
+        self.cache.publish(image.clone(), end);
+        let delta = Delta::new(before, image);
+        let shutting_down = self.lifecycle.state() >= BrokerState::PendingControlledShutdown;
+        for replica in self.replicas.apply(&delta, shutting_down, &mut self.memory) {
+            self.directories
+                .assign(now, replica.partition, replica.directory);
+        }
+        let replicas = &self.replicas;
+        self.directories
+            .retain(|partition| replicas.is_here(partition));
+        let registered = delta.after().broker(broker).map(|broker| broker.epoch);
+        self.lifecycle
+            .handle(now, lifecycle::Input::Published { end, registered });
+        if !std::mem::replace(&mut self.published, true) {
+            self.lifecycle.handle(now, lifecycle::Input::ReadyToUnfence);
+        }
+        if self.registration_lacks_directories(&delta) {
+            self.lifecycle.handle(now, lifecycle::Input::RegisterAgain);
+        }
         self.settle(now);
     }
 
@@ -243,30 +263,6 @@ impl Broker {
 
     fn is_over(&self) -> bool {
         self.lifecycle.state() == BrokerState::ShuttingDown
-    }
-
-    fn take_image(&mut self, now: MonoTime, image: MetadataImage, end: Offset) {
-        let broker = self.lifecycle.config().broker;
-        let before = self.cache.image().clone();
-        self.cache.publish(image.clone(), end);
-        let delta = Delta::new(before, image);
-        let shutting_down = self.lifecycle.state() >= BrokerState::PendingControlledShutdown;
-        for replica in self.replicas.apply(&delta, shutting_down, &mut self.memory) {
-            self.directories
-                .assign(now, replica.partition, replica.directory);
-        }
-        let replicas = &self.replicas;
-        self.directories
-            .retain(|partition| replicas.is_here(partition));
-        let registered = delta.after().broker(broker).map(|broker| broker.epoch);
-        self.lifecycle
-            .handle(now, lifecycle::Input::Published { end, registered });
-        if !std::mem::replace(&mut self.published, true) {
-            self.lifecycle.handle(now, lifecycle::Input::ReadyToUnfence);
-        }
-        if self.registration_lacks_directories(&delta) {
-            self.lifecycle.handle(now, lifecycle::Input::RegisterAgain);
-        }
     }
 
     /// Whether the cluster has just learnt to keep directories, or our registration has just changed,
@@ -445,15 +441,5 @@ impl Broker {
     fn call(&mut self, call: BrokerCall, to: Destination, request: BrokerRequest) {
         self.outputs
             .push_back(BrokerOutput::Call { call, to, request });
-    }
-}
-
-impl Broker {
-    /// Why the broker is over, from one of its outputs.
-    pub fn shutdown_reason(output: &BrokerOutput) -> Option<ShutdownReason> {
-        match output {
-            BrokerOutput::Lifecycle(lifecycle::Output::ShutDown(reason)) => Some(*reason),
-            _ => None,
-        }
     }
 }

@@ -64,7 +64,7 @@
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
-pub mod backoff;
+mod backoff;
 pub mod broker;
 pub mod cache;
 pub mod call;

@@ -6,8 +6,8 @@ use quorate_types::DirectoryId;
 /// Holds a broker's replicas and does with them what the metadata says.
 ///
 /// Called by [`LocalReplicas`](super::LocalReplicas) with what is new and in the right order; an
-/// implementation need not compare epochs. Nothing here may block or fail: what goes wrong in a log
-/// directory is the directory's failure and reported as such.
+/// implementation need not compare epochs. [`laws`](super::laws) checks one. Nothing here may block or fail: what goes wrong in a log
+/// directory is the directory's failure and reported as such. [`laws`](super::laws) checks a host.
 pub trait ReplicaHost {
     /// The broker leads the partition as `replica` shows it. Called again when the partition changes
     /// in the same leader epoch.

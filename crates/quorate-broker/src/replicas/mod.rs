@@ -21,6 +21,7 @@
 //! Kafka: `ReplicaManager.applyDelta`, `Partition`; KIP-497, KIP-841, KIP-903.
 
 mod host;
+pub mod laws;
 mod led;
 mod local;
 mod memory;

@@ -9,6 +9,7 @@ use quorate_protocol::messages::alter_partition::{ResponsePartitionData, Respons
 use quorate_types::{IncarnationId, Rng, TopicId, Uuid, VersionRange};
 
 use crate::broker::*;
+use crate::lifecycle::ShutdownReason;
 use crate::testing::{Log, directory_of};
 
 pub(super) const BROKERS: [i32; 3] = [1, 2, 3];

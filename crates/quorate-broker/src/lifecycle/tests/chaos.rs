@@ -42,6 +42,7 @@ struct World {
     /// What was sent last and not answered, and when.
     unanswered: Option<(CallId, MonoTime)>,
     late: Vec<(MonoTime, CallId, Answer)>,
+    ended: Option<ShutdownReason>,
 }
 
 impl World {
@@ -55,6 +56,7 @@ impl World {
             end: 5,
             unanswered: None,
             late: Vec::new(),
+            ended: None,
         }
     }
 
@@ -82,7 +84,11 @@ impl World {
                     return refusal(ErrorCode::StaleBrokerEpoch);
                 }
                 let caught_up = request.current_metadata_offset >= request.broker_epoch;
-                heartbeat(caught_up, !caught_up || request.want_fence, false)
+                heartbeat(
+                    caught_up,
+                    !caught_up || request.want_fence,
+                    request.want_shut_down,
+                )
             }
         }
     }
@@ -125,15 +131,19 @@ impl World {
         self.input(published(self.end, registered));
         self.input(Input::Tick);
         while let Some(output) = self.broker.poll() {
-            if let Output::Send { call, request } = output {
-                let timeout = self.broker.config().request_timeout;
-                assert!(
-                    self.unanswered
-                        .is_none_or(|(_, sent_at)| sent_at + timeout <= self.now),
-                    "two in flight"
-                );
-                self.unanswered = Some((call, self.now));
-                self.deliver(call, &request, next_fate());
+            match output {
+                Output::Send { call, request } => {
+                    let timeout = self.broker.config().request_timeout;
+                    assert!(
+                        self.unanswered
+                            .is_none_or(|(_, sent_at)| sent_at + timeout <= self.now),
+                        "two in flight"
+                    );
+                    self.unanswered = Some((call, self.now));
+                    self.deliver(call, &request, next_fate());
+                }
+                Output::ShutDown(reason) => self.ended = Some(reason),
+                _ => {}
             }
         }
     }
@@ -164,5 +174,45 @@ proptest! {
         prop_assert_eq!(world.broker.state(), BrokerState::Running);
         prop_assert_eq!(world.broker.epoch(), world.registered);
         prop_assert!(!world.broker.is_fenced());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn whatever_happens_to_answers_a_shutdown_ends(
+        before in prop::collection::vec(fate(), 0..10),
+        during in prop::collection::vec(fate(), 0..20),
+        unregister: bool,
+    ) {
+        let mut world = World::new();
+        world.input(Input::Start);
+        world.input(Input::ReadyToUnfence);
+        let mut before = before.into_iter();
+        for _ in 0..100 {
+            world.step(|| before.next().unwrap_or(Fate::Arrives));
+            world.now = world.now + Duration::from_millis(500);
+        }
+        prop_assert_eq!(world.broker.state(), BrokerState::Running);
+        world.input(Input::ShutDown);
+        if unregister {
+            world.registered = None;
+            world.end += 1;
+        }
+        let mut during = during.into_iter();
+        let mut steps = 0;
+        while world.broker.state() != BrokerState::ShuttingDown {
+            world.step(|| during.next().unwrap_or(Fate::Arrives));
+            world.now = world.now + Duration::from_millis(500);
+            steps += 1;
+            prop_assert!(steps < 300, "still {:?}", world.broker.state());
+        }
+        prop_assert_eq!(world.broker.deadline(), None);
+        let expected = match unregister {
+            true => ShutdownReason::NotRegistered,
+            false => ShutdownReason::Granted,
+        };
+        prop_assert_eq!(world.ended, Some(expected));
     }
 }
