@@ -79,6 +79,10 @@ impl Leading {
         if self.progress.len() >= MAX_REPLICAS && !self.progress.contains_key(&replica) {
             return;
         }
+        if replica.directory.is_some() {
+            // It may have been known by its id alone before the voters moved into the log.
+            self.progress.remove(&ReplicaKey::new(replica.id, None));
+        }
         let progress = self.progress.entry(replica).or_default();
         if end >= leader_end {
             progress.caught_up = Some(now);

@@ -42,6 +42,8 @@
 //! A voter that its own log removes campaigns on until the removal is committed, since it may be the
 //! only one that can win.
 //!
+//! [`MemoryQuorum`] is a driver for the tests of what stands on top.
+//!
 //! # Example
 //! Three nodes in memory, with disks that are always fast and a network that never fails, elect a
 //! leader and commit ten records:
@@ -151,6 +153,7 @@ mod lead;
 mod leader;
 mod log;
 mod membership;
+mod memory;
 mod parked;
 mod raft;
 mod role;
@@ -166,5 +169,6 @@ pub use io::{
     RequestId, Source,
 };
 pub use membership::UpgradeError;
+pub use memory::{MemoryBatch, MemoryEvent, MemoryQuorum};
 pub use raft::Raft;
 pub use role::RoleName;

@@ -15,13 +15,40 @@ use crate::{
     ElectionState, Input, LogSummary, Output, Raft, RequestId,
 };
 
-/// A batch with its records. Raft sees the bounds alone; a control batch has no records for others.
+/// A batch with its records.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemoryBatch<R> {
-    /// Where it stands.
-    pub bounds: Batch,
-    /// What it holds, one record an offset.
+    /// The offset of its first record.
+    pub base: Offset,
+    /// The offset after its last record.
+    pub end: Offset,
+    /// The epoch of the leader that wrote it.
+    pub epoch: Epoch,
+    /// Its records, one an offset; none for others if it is a control batch.
     pub records: Vec<R>,
+    control: Vec<ControlRecord>,
+}
+
+impl<R> MemoryBatch<R> {
+    fn new(bounds: Batch, records: Vec<R>) -> MemoryBatch<R> {
+        MemoryBatch {
+            base: bounds.base,
+            end: bounds.end,
+            epoch: bounds.epoch,
+            records,
+            control: bounds.control,
+        }
+    }
+
+    /// The batch as Raft sees it.
+    fn bounds(&self) -> Batch {
+        Batch {
+            base: self.base,
+            end: self.end,
+            epoch: self.epoch,
+            control: self.control.clone(),
+        }
+    }
 }
 
 /// What a node of a [`MemoryQuorum`] tells the state machine above it.
@@ -29,13 +56,10 @@ pub struct MemoryBatch<R> {
 pub enum MemoryEvent {
     /// Everything before that offset is committed.
     HighWatermark(Offset),
-    /// The leadership changed, as this node sees it.
-    Leader {
-        /// The epoch.
-        epoch: Epoch,
-        /// If this node leads: where its epoch begins.
-        mine_from: Option<Offset>,
-    },
+    /// This node leads that epoch, which begins at that offset.
+    Leads(Epoch, Offset),
+    /// This node does not lead that epoch, or no more.
+    Follows(Epoch),
 }
 
 #[derive(Debug)]
@@ -74,8 +98,8 @@ struct Mail<R> {
 /// let mut quorum = MemoryQuorum::new([1, 2, 3], 7)?;
 /// let (leader, epoch, base) = loop {
 ///     quorum.step(None);
-///     if let Some((id, MemoryEvent::Leader { epoch, mine_from: Some(from) })) = quorum.poll() {
-///         break (id, epoch, from + 1); // after the record that opens the epoch
+/// XX
+///         break (id, epoch, start + 1); // after the record that opens the epoch
 ///     }
 /// };
 /// quorum.append(leader, epoch, base, &[vec!["a", "b"]])?;
@@ -180,7 +204,7 @@ impl<R: Clone> MemoryQuorum<R> {
         }
         raft.append(self.now, epoch, base, &bounds)?;
         let appended = bounds.into_iter().zip(batches.iter().cloned());
-        node.extend(appended.map(|(bounds, records)| MemoryBatch { bounds, records }));
+        node.extend(appended.map(|(bounds, records)| MemoryBatch::new(bounds, records)));
         self.carry_out(id);
         Ok(())
     }
@@ -200,9 +224,13 @@ impl<R: Clone> MemoryQuorum<R> {
         self.mail.retain(|mail| mail.to != id);
         self.events.retain(|(whose, _)| *whose != id);
         self.calls.retain(|_, calling| calling.caller != id);
-        let lost = self.calls.extract_if(.., |_, calling| calling.to == id);
-        for Calling { caller, call, .. } in lost.map(|(_, calling)| calling).collect::<Vec<_>>() {
-            self.answer(caller, call, Err(CallError::Disconnected), Vec::new());
+        for (request, calling) in std::mem::take(&mut self.calls) {
+            if calling.to == id {
+                let result = Err(CallError::Disconnected);
+                self.answer(calling.caller, calling.call, result, Vec::new());
+            } else {
+                self.calls.insert(request, calling);
+            }
         }
         for peer in self.nodes().collect::<Vec<_>>() {
             self.send(peer, Input::PeerDown { node: id }, Vec::new());
@@ -253,7 +281,7 @@ impl<R: Clone> MemoryQuorum<R> {
     /// The batches from `from` on that a node knows as committed.
     pub fn committed(&self, id: NodeId, from: Offset) -> Vec<MemoryBatch<R>> {
         let end = self.high_watermark(id);
-        let within = |batch: &&MemoryBatch<R>| batch.bounds.base >= from && batch.bounds.end <= end;
+        let within = |batch: &&MemoryBatch<R>| batch.base >= from && batch.end <= end;
         let log = self.nodes.get(&id).map_or(&[][..], |node| &node.log);
         log.iter().filter(within).cloned().collect()
     }
@@ -284,7 +312,10 @@ impl<R: Clone> MemoryQuorum<R> {
                 Output::Leader {
                     epoch, mine_from, ..
                 } => {
-                    let event = MemoryEvent::Leader { epoch, mine_from };
+                    let event = match mine_from {
+                        Some(start) => MemoryEvent::Leads(epoch, start),
+                        None => MemoryEvent::Follows(epoch),
+                    };
                     self.events.push_back((id, event));
                 }
                 // There are no snapshots here, no change of voters, and no disk that fails.
@@ -336,10 +367,9 @@ impl<R: Clone> MemoryQuorum<R> {
                 let body = match reply.body {
                     Fetched::Records(range) => {
                         let log = self.nodes.get(&id).map_or(&[][..], |node| &node.log);
-                        let within =
-                            |batch: &&MemoryBatch<R>| range.contains(&batch.bounds.base);
+                        let within = |batch: &&MemoryBatch<R>| range.contains(&batch.base);
                         batches = log.iter().filter(within).cloned().collect();
-                        Fetched::Records(batches.iter().map(|one| one.bounds.clone()).collect())
+                        Fetched::Records(batches.iter().map(MemoryBatch::bounds).collect())
                     }
                     Fetched::Nothing => Fetched::Nothing,
                     Fetched::Diverging(end) => Fetched::Diverging(end),
@@ -369,9 +399,7 @@ impl<R> Node<R> {
         match op {
             DiskOp::SaveElection(state) => self.election = Some(state),
             DiskOp::Append { base, end, .. } => {
-                let inside = |batch: &mut MemoryBatch<R>| {
-                    batch.bounds.base >= base && batch.bounds.end <= end
-                };
+                let inside = |batch: &mut MemoryBatch<R>| batch.base >= base && batch.end <= end;
                 self.log.extend(self.held.extract_if(.., inside));
             }
             DiskOp::AppendControl {
@@ -380,13 +408,15 @@ impl<R> Node<R> {
                 records,
             } => {
                 let end = base + records.len() as i64;
-                let control = records;
-                self.log.push(MemoryBatch {
-                    bounds: Batch { base, end, epoch, control },
-                    records: Vec::new(),
-                });
+                let bounds = Batch {
+                    base,
+                    end,
+                    epoch,
+                    control: records,
+                };
+                self.log.push(MemoryBatch::new(bounds, Vec::new()));
             }
-            DiskOp::Truncate { end } => self.log.retain(|batch| batch.bounds.end <= end),
+            DiskOp::Truncate { end } => self.log.retain(|batch| batch.end <= end),
             // Nobody writes snapshots here, so nobody fetches any.
             DiskOp::SnapshotChunk { .. }
             | DiskOp::InstallSnapshot { .. }
@@ -398,20 +428,18 @@ impl<R> Node<R> {
 /// What a node that starts on that log has to know of it.
 fn summary<R>(log: &[MemoryBatch<R>]) -> LogSummary {
     let mut summary = LogSummary::default();
-    for MemoryBatch { bounds, .. } in log {
-        summary.end = bounds.end;
-        if summary.epochs.last().is_none_or(|last| last.0 < bounds.epoch) {
-            summary.epochs.push((bounds.epoch, bounds.base));
+    for batch in log {
+        summary.end = batch.end;
+        if summary
+            .epochs
+            .last()
+            .is_none_or(|last| last.0 < batch.epoch)
+        {
+            summary.epochs.push((batch.epoch, batch.base));
         }
-        let offsets = (0..).map(|index| bounds.base + index);
-        let control = offsets.zip(bounds.control.iter().cloned());
-        let members = |(_, record): &(Offset, ControlRecord)| {
-            matches!(
-                record,
-                ControlRecord::Voters { .. } | ControlRecord::KRaftVersion { .. }
-            )
-        };
-        summary.control.extend(control.filter(members));
+        let offsets = (0..).map(|index| batch.base + index);
+        let control = batch.control.iter().cloned();
+        summary.control.extend(offsets.zip(control));
     }
     summary
 }

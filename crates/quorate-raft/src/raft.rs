@@ -345,8 +345,7 @@ impl Raft {
     /// Gives up for good: nothing is acknowledged, voted or believed durable any more. A leader still
     /// tells the others that it is over.
     pub(crate) fn fail(&mut self, reason: Fatal) {
-        let leads = matches!(self.role, Role::Leader(_));
-        if leads && self.disk.election_durable() {
+        if matches!(self.role, Role::Leader(_)) {
             self.become_resigned();
         }
         self.failed = true;
@@ -406,10 +405,13 @@ impl Raft {
         }
         // A leader that cannot be reached is not named: Kafka's nodes end over that.
         let endpoints = self.leader_endpoints();
-        let leader = self.election.leader;
+        let leads = matches!(self.role, Role::Leader(_) | Role::Resigned(_));
+        let nameable = |leader: &NodeId| {
+            self.is_routable(*leader, &endpoints) && (leads || *leader != self.config.local.id)
+        };
         Leadership {
             epoch: self.election.epoch,
-            leader: leader.filter(|leader| self.is_routable(*leader, &endpoints)),
+            leader: self.election.leader.filter(nameable),
             endpoints,
         }
     }

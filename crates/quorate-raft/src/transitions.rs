@@ -11,7 +11,10 @@ use crate::votes::Votes;
 use crate::{Batch, BootError, DiskOp, ElectionState, Raft};
 
 impl Raft {
-    /// Takes up the state that the election state on disk and the log ask for; writes it again.
+    /// Takes up the state that the election state on disk and the log ask for; writes it again. The
+    /// first that fits: (1) the log is ahead of the file, so the file is void; (2) this node led; (3)
+    /// it voted for itself and knows of no winner; (4) it knows a leader that can be reached; (5) it
+    /// knows too little. A sole voter does not wait.
     pub(crate) fn start(&mut self, saved: Option<ElectionState>) -> Result<(), BootError> {
         let log_epoch = self.log.last_epoch();
         let saved = match saved {
@@ -33,8 +36,7 @@ impl Raft {
         } else if leader == Some(local.id) {
             self.election.voted = None;
             self.role = self.resigned(Vec::new());
-        } else if saved.voted.is_some_and(|voted| voted.matches(local)) {
-            self.election.leader = None;
+        } else if leader.is_none() && saved.voted.is_some_and(|voted| voted.matches(local)) {
             self.role = self.nominated(Role::Candidate);
         } else if let Some(leader) = leader
             && self.voters().contains_id(leader)
@@ -137,7 +139,7 @@ impl Raft {
         self.fail_parked();
     }
 
-    /// A leader's own control batch. Returns where it starts.
+    /// Appends a control batch of the leader's own.
     pub(crate) fn append_control(&mut self, records: Vec<ControlRecord>) {
         let base = self.log.end();
         let epoch = self.election.epoch;

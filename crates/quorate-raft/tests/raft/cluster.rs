@@ -7,7 +7,7 @@ use std::time::Duration;
 use quorate_raft::{
     AppendError, Batch, CallError, CallId, Config, Input, Raft, RequestId, RoleName, rpc,
 };
-use quorate_types::{Epoch, MonoTime, NodeId, Offset, Rng};
+use quorate_types::{Epoch, KRaftVersion, MonoTime, NodeId, Offset, Rng};
 
 use crate::disk::{Disk, Done, Entry, Files, Health};
 use crate::node::{Node, Payload, endpoint, key, voters};
@@ -269,6 +269,19 @@ impl Cluster {
         node.local.push(Entry { batch, tag });
         self.drain(id);
         Ok(end)
+    }
+
+    /// Moves the voter set into the log.
+    pub fn upgrade(&mut self, at: NodeId) -> Result<(), quorate_raft::UpgradeError> {
+        let node = self.nodes.get_mut(&at).expect("a known node");
+        let raft = node
+            .raft
+            .as_mut()
+            .ok_or(quorate_raft::UpgradeError::NotLeader)?;
+        let epoch = raft.epoch();
+        let result = raft.upgrade_kraft(self.now, epoch, KRaftVersion::DYNAMIC, false);
+        self.drain(at);
+        result
     }
 
     /// Hands an input to a node and carries out what it wants.

@@ -22,8 +22,8 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use goldenscript::{ArgumentConsumer, Command, Context};
-use quorate_raft::{Input, Raft, rpc};
-use quorate_types::{Epoch, KRaftVersion, NodeId, Offset, OffsetAndEpoch};
+use quorate_raft::{Input, rpc};
+use quorate_types::{Epoch, NodeId, Offset, OffsetAndEpoch};
 
 use crate::cluster::{Cluster, Weather};
 use crate::disk::Health;
@@ -151,7 +151,9 @@ fn perform(cluster: &mut Cluster, name: &str, args: &mut ArgumentConsumer<'_>) -
         "status" => return status(cluster),
         "upgrade" => {
             let at = NodeId(number(args, "at")?);
-            return Ok(upgrade(cluster, at));
+            if let Err(error) = cluster.upgrade(at) {
+                return Ok(format!("refused: {error}\n"));
+            }
         }
         "vote" | "fetch" | "end" | "add-voter" | "remove-voter" => {
             return by_hand(cluster, name, args);
@@ -229,19 +231,6 @@ fn hand_written(
             })
         }
     })
-}
-
-fn upgrade(cluster: &mut Cluster, at: NodeId) -> String {
-    let now = cluster.now;
-    let node = cluster.nodes.get_mut(&at).expect("a known node");
-    let raft: &mut Raft = node.raft.as_mut().expect("it runs");
-    let epoch = raft.epoch();
-    let result = raft.upgrade_kraft(now, epoch, KRaftVersion::DYNAMIC, false);
-    cluster.input(at, Input::Tick);
-    match result {
-        Ok(()) => String::new(),
-        Err(error) => format!("refused: {error}\n"),
-    }
 }
 
 fn status(cluster: &Cluster) -> Result<String> {

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
 use quorate_raft::{Input, RoleName, rpc};
-use quorate_types::{NodeId, Rng};
+use quorate_types::{KRaftVersion, NodeId, Rng};
 
 use crate::cluster::{Cluster, Weather};
 use crate::disk::Health;
@@ -72,9 +72,7 @@ fn disturb(cluster: &mut Cluster, rng: &mut Rng) {
         }
         11 if runs => cluster.compact(id),
         12 if cluster.nodes[&id].fatal.is_some() => cluster.crash(id, false),
-        13 | 14 if runs && cluster.raft(id).kraft_version().0 > 0 => {
-            change_voters(cluster, id, other)
-        }
+        13 | 14 if runs => change_voters(cluster, id, other),
         15 => forget_a_vote(cluster, rng),
         _ => {
             for id in ids {
@@ -104,8 +102,14 @@ fn forget_a_vote(cluster: &mut Cluster, rng: &mut Rng) {
     }
 }
 
-/// Asks a node to put another into the voter set, or to take it out.
+/// Asks a node to put another into the voter set, or to take it out; before that to move the set
+/// into the log.
 fn change_voters(cluster: &mut Cluster, asked: NodeId, changed: NodeId) {
+    if cluster.raft(asked).kraft_version() == KRaftVersion::STATIC {
+        // Refused unless it leads and all have reported.
+        cluster.upgrade(asked).ok();
+        return;
+    }
     if !cluster.nodes[&changed].config.controller {
         return;
     }

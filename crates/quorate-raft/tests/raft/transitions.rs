@@ -216,6 +216,12 @@ fn a_start_takes_up_the_state_that_the_disk_asks_for() {
             state(4, None, Some(1)),
         ),
         (
+            "it voted for itself and lost",
+            state(4, Some(2), Some(1)),
+            RoleName::Follower,
+            state(4, Some(2), Some(1)),
+        ),
+        (
             "a leader is known",
             state(4, Some(2), Some(2)),
             RoleName::Follower,
