@@ -214,7 +214,7 @@ impl ControllerNode {
         while let Some(output) = self.engine.poll() {
             any = true;
             match output {
-                engine::Output::Stable { end } => self.publish(end, now),
+                engine::Output::Stable { .. } => self.publish(now),
                 engine::Output::Reply { ticket, result } => self.reply(ticket, result),
                 engine::Output::Active { epoch } => self.event(NodeEvent::Active { epoch }),
                 engine::Output::Inactive { .. } => self.event(NodeEvent::Inactive),
@@ -232,8 +232,13 @@ impl ControllerNode {
         }
     }
 
-    /// Makes the stable state the one that everybody sees.
-    fn publish(&mut self, end: Offset, now: Now) {
+    /// Makes the stable state the one that everybody sees. It may be newer than what the engine's
+    /// word that brought us here was about; the words that follow are then about nothing new.
+    fn publish(&mut self, now: Now) {
+        let end = self.engine.stable_end();
+        if end == self.published_end {
+            return;
+        }
         let image = self.engine.state().clone();
         let delta = Delta::new(std::mem::take(&mut self.published), image);
         if delta.changed(Section::Features) {
@@ -250,6 +255,7 @@ impl ControllerNode {
             end,
         };
         self.out.push_back(Output::Published(Box::new(published)));
+        self.event(NodeEvent::Published { end });
     }
 
     fn reply(&mut self, ticket: Ticket, result: Result<Reply, Refused>) {
