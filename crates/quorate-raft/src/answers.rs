@@ -8,7 +8,7 @@
 //! leader for an epoch, itself as a leader that it is not), it is ignored here: a stranger must not
 //! harm a stable node.
 
-use quorate_types::{Endpoint, Epoch, ErrorCode, NodeId};
+use quorate_types::{Endpoint, Epoch, ErrorCode, NodeId, Offset};
 
 use crate::calls::{Peer, Pending, Purpose};
 use crate::role::Role;
@@ -197,4 +197,9 @@ impl Raft {
 /// room for the next election.
 pub(crate) fn is_possible(epoch: Epoch) -> bool {
     epoch <= Epoch(i32::MAX / 2)
+}
+
+/// Whether an offset can have been reached by appends; beyond, arithmetic would run over.
+pub(crate) fn is_reachable(offset: Offset) -> bool {
+    (Offset::ZERO..=Offset(i64::MAX / 2)).contains(&offset)
 }

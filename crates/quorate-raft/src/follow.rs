@@ -6,6 +6,7 @@
 
 use quorate_types::{Epoch, KRaftVersion, Offset, OffsetAndEpoch, Voter};
 
+use crate::answers::is_reachable;
 use crate::calls::{Peer, Purpose, Readiness};
 use crate::role::{Following, Partial, Role};
 use crate::rpc::{FetchAnswer, FetchRequest, Fetched, Request, UpdateVoterRequest};
@@ -147,6 +148,7 @@ impl Raft {
     fn continues(&self, batch: &Batch) -> bool {
         batch.base == self.log.end()
             && batch.end > batch.base
+            && is_reachable(batch.end)
             && batch.epoch >= self.log.last_epoch()
             && batch.epoch <= self.election.epoch
             && (batch.control.len() as i64) <= batch.end - batch.base

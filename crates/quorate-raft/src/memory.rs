@@ -71,6 +71,7 @@ struct Node<R> {
     log: Vec<MemoryBatch<R>>,
     /// What is to be written once Raft says so.
     held: Vec<MemoryBatch<R>>,
+    events: VecDeque<MemoryEvent>,
 }
 
 /// A request that was not answered yet.
@@ -92,16 +93,16 @@ struct Mail<R> {
 /// A static quorum of voters in memory, each with a log of records `R`.
 ///
 /// ```
-/// use quorate_raft::{MemoryEvent, MemoryQuorum};
-/// use quorate_types::Offset;
+/// use quorate_raft::{MemoryQuorum, RoleName};
 ///
 /// let mut quorum = MemoryQuorum::new([1, 2, 3], 7)?;
-/// let (leader, epoch, base) = loop {
+/// let leader = loop {
 ///     quorum.step(None);
-/// XX
-///         break (id, epoch, start + 1); // after the record that opens the epoch
+///     if let Some(id) = quorum.nodes().find(|id| quorum.raft(*id).unwrap().role() == RoleName::Leader) {
+///         break id;
 ///     }
 /// };
+/// let (epoch, base) = quorum.raft(leader).map(|raft| (raft.epoch(), raft.log_end())).unwrap();
 /// quorum.append(leader, epoch, base, &[vec!["a", "b"]])?;
 /// while !quorum.nodes().all(|id| quorum.high_watermark(id) >= base + 2) {
 ///     quorum.step(None);
@@ -122,7 +123,6 @@ pub struct MemoryQuorum<R> {
     mail: VecDeque<Mail<R>>,
     calls: BTreeMap<RequestId, Calling>,
     last_request: u64,
-    events: VecDeque<(NodeId, MemoryEvent)>,
 }
 
 impl<R: Clone> MemoryQuorum<R> {
@@ -143,7 +143,6 @@ impl<R: Clone> MemoryQuorum<R> {
             mail: VecDeque::new(),
             calls: BTreeMap::new(),
             last_request: 0,
-            events: VecDeque::new(),
         };
         for id in ids {
             let node = Node {
@@ -151,6 +150,7 @@ impl<R: Clone> MemoryQuorum<R> {
                 election: None,
                 log: Vec::new(),
                 held: Vec::new(),
+                events: VecDeque::new(),
             };
             quorum.nodes.insert(NodeId(id), node);
             quorum.restart(NodeId(id))?;
@@ -177,9 +177,9 @@ impl<R: Clone> MemoryQuorum<R> {
         }
     }
 
-    /// What a node tells the state machine above it, in the order in which it came to be.
-    pub fn poll(&mut self) -> Option<(NodeId, MemoryEvent)> {
-        self.events.pop_front()
+    /// What a node tells the state machine above it next.
+    pub fn poll(&mut self, id: NodeId) -> Option<MemoryEvent> {
+        self.nodes.get_mut(&id)?.events.pop_front()
     }
 
     /// Appends to the log of the leader, each item of `batches` as one batch.
@@ -221,8 +221,8 @@ impl<R: Clone> MemoryQuorum<R> {
         };
         node.raft = None;
         node.held.clear();
+        node.events.clear();
         self.mail.retain(|mail| mail.to != id);
-        self.events.retain(|(whose, _)| *whose != id);
         self.calls.retain(|_, calling| calling.caller != id);
         for (request, calling) in std::mem::take(&mut self.calls) {
             if calling.to == id {
@@ -307,7 +307,7 @@ impl<R: Clone> MemoryQuorum<R> {
                 Output::Call { call, to, body, .. } => self.call(id, call, &to, body),
                 Output::Reply { to, body } => self.reply(id, to, body),
                 Output::HighWatermark(end) => {
-                    self.events.push_back((id, MemoryEvent::HighWatermark(end)));
+                    self.tell(id, MemoryEvent::HighWatermark(end));
                 }
                 Output::Leader {
                     epoch, mine_from, ..
@@ -316,7 +316,7 @@ impl<R: Clone> MemoryQuorum<R> {
                         Some(start) => MemoryEvent::Leads(epoch, start),
                         None => MemoryEvent::Follows(epoch),
                     };
-                    self.events.push_back((id, event));
+                    self.tell(id, event);
                 }
                 // There are no snapshots here, no change of voters, and no disk that fails.
                 Output::ReadFrom { .. }
@@ -324,6 +324,12 @@ impl<R: Clone> MemoryQuorum<R> {
                 | Output::Fatal { .. }
                 | Output::Stopped => {}
             }
+        }
+    }
+
+    fn tell(&mut self, id: NodeId, event: MemoryEvent) {
+        if let Some(node) = self.nodes.get_mut(&id) {
+            node.events.push_back(event);
         }
     }
 

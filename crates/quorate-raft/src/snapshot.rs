@@ -8,6 +8,7 @@
 
 use quorate_types::{Epoch, ErrorCode, KRaftVersion, Offset, OffsetAndEpoch, VoterSet};
 
+use crate::answers::is_reachable;
 use crate::calls::{Peer, Purpose};
 use crate::role::{Partial, Role};
 use crate::rpc::{Reply, Request, SnapshotAnswer, SnapshotReply, SnapshotRequest};
@@ -56,7 +57,7 @@ impl Raft {
 
     /// The leader cannot serve this log's end from its own and names a snapshot.
     pub(crate) fn on_snapshot_offered(&mut self, peer: Peer, id: OffsetAndEpoch) {
-        let sane = id.offset > Offset::ZERO && id.epoch > Epoch(0);
+        let sane = id.offset > Offset::ZERO && is_reachable(id.offset) && id.epoch > Epoch(0);
         let behind = self.high_watermark.is_some_and(|known| id.offset < known);
         if !sane || behind || self.log.snapshot_size(id).is_some() {
             return self.pause(peer);

@@ -8,6 +8,7 @@ mod disk;
 mod driver;
 mod membership;
 mod node;
+mod nonsense;
 mod rules;
 mod scripts;
 mod simulation;

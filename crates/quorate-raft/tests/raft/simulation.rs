@@ -74,6 +74,12 @@ fn disturb(cluster: &mut Cluster, rng: &mut Rng) {
         12 if cluster.nodes[&id].fatal.is_some() => cluster.crash(id, false),
         13 | 14 if runs => change_voters(cluster, id, other),
         15 => forget_a_vote(cluster, rng),
+        16 if runs => {
+            let within = ms(1000);
+            cluster.input(id, Input::Shutdown { within });
+            cluster.run(ms(rng.below(600)));
+            cluster.crash(id, true);
+        }
         _ => {
             for id in ids {
                 if cluster.nodes[&id].is(RoleName::Leader) {
