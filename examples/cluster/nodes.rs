@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::path::Path;
 use std::sync::mpsc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -11,7 +12,7 @@ use quorate_node::{BrokerSpec, Clock, ControllerSpec, Limits, Machine, NodeHandl
 use quorate_server::events::NodeEvent;
 use quorate_server::io::Address;
 use quorate_types::NodeId;
-use tokio::runtime::Runtime;
+use tokio::runtime::{Handle, Runtime};
 
 use crate::args::Args;
 use crate::layout::{CONTROLLER, Layout, PLAINTEXT, Place};
@@ -96,16 +97,19 @@ impl Nodes {
 
     /// Stops all nodes in good order, brokers first: they need the controllers for that.
     pub fn stop_all(mut self) -> anyhow::Result<()> {
-        let controllers = self.layout.controllers.iter().map(|place| place.id);
-        let brokers = self.layout.brokers.iter().map(|place| place.id);
-        let order: Vec<NodeId> = brokers
-            .chain(controllers.collect::<Vec<_>>().into_iter().rev())
-            .collect();
-        for id in order {
-            self.stop(id)?;
-        }
+        let is_broker = |id: &NodeId| self.layout.brokers.iter().any(|place| place.id == *id);
+        let (brokers, controllers): (Vec<_>, Vec<_>) = std::mem::take(&mut self.running)
+            .into_iter()
+            .partition(|(id, _)| is_broker(id));
+        stop_together(brokers)?;
+        stop_together(controllers)?;
         self.runtime.shutdown_timeout(Duration::from_millis(200));
         Ok(())
+    }
+
+    /// Where tasks run.
+    pub fn runtime(&self) -> &Handle {
+        self.runtime.handle()
     }
 
     /// The node, if it runs.
@@ -185,4 +189,21 @@ impl Nodes {
         let address = |place: &Place| Address::from(&place.endpoint(CONTROLLER));
         self.layout.controllers.iter().map(address).collect()
     }
+}
+
+/// Stops nodes side by side, so that all of it takes no longer than the slowest.
+fn stop_together(nodes: Vec<(NodeId, NodeHandle)>) -> anyhow::Result<()> {
+    thread::scope(|scope| {
+        let stopping: Vec<_> = nodes
+            .into_iter()
+            .map(|(id, node)| (id, scope.spawn(move || node.shutdown())))
+            .collect();
+        for (id, stopping) in stopping {
+            match stopping.join() {
+                Ok(stopped) => stopped.with_context(|| format!("node {id}"))?,
+                Err(_) => anyhow::bail!("stopping node {id} panicked"),
+            }
+        }
+        Ok(())
+    })
 }

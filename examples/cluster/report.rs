@@ -21,6 +21,11 @@ impl Report {
         }
     }
 
+    /// Whether the lines are JSON.
+    pub fn is_json(&self) -> bool {
+        self.json
+    }
+
     /// Something that programs wait for and people like to read.
     pub fn event(&self, at: Duration, name: &str, fields: Value, text: &str) {
         if self.json {

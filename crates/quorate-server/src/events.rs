@@ -77,7 +77,7 @@ pub enum NodeEvent {
     },
     /// Something is wrong that an operator should look at; the node goes on as the text says.
     Warning(String),
-    /// The published metadata moved to this end.
+    /// The published metadata moved to this end; the events of that move came before.
     Published {
         /// The first offset that is not in it.
         end: Offset,

@@ -193,6 +193,7 @@ impl BrokerNode {
         self.published = image.clone();
         self.out
             .push_back(Output::Published(Box::new(Published { image, end })));
+        self.event(NodeEvent::Published { end });
         true
     }
 
@@ -210,37 +211,21 @@ impl BrokerNode {
     }
 
     fn send(&mut self, now: Now, call: BrokerCall, to: Destination, request: BrokerRequest) {
-        let (lane, request, timeout) = match request {
-            BrokerRequest::Registration(request) => (
-                Lane::Lifecycle,
-                Request::from(request),
-                Some(Duration::from_secs(2)),
-            ),
-            BrokerRequest::Heartbeat(request) => (
-                Lane::Lifecycle,
-                request.into(),
-                Some(Duration::from_secs(2)),
-            ),
-            BrokerRequest::AlterPartition(request) => (Lane::Cluster, request.into(), None),
-            BrokerRequest::AssignReplicasToDirs(request) => {
-                (Lane::Cluster, request.into(), Some(Duration::from_secs(60)))
-            }
-            BrokerRequest::Fetch(request) => {
-                (Lane::Follow, request.into(), Some(Duration::from_secs(30)))
-            }
+        let timeout = Some(request.timeout());
+        let (lane, request) = match request {
+            BrokerRequest::Registration(request) => (Lane::Lifecycle, Request::from(request)),
+            BrokerRequest::Heartbeat(request) => (Lane::Lifecycle, request.into()),
+            BrokerRequest::AlterPartition(request) => (Lane::Cluster, request.into()),
+            BrokerRequest::AssignReplicasToDirs(request) => (Lane::Cluster, request.into()),
+            BrokerRequest::Fetch(request) => (Lane::Follow, request.into()),
         };
         let target = match to {
             Destination::ActiveController => Target::ActiveController,
             Destination::Broker(node) => Target::Broker(node),
         };
-        self.errands.take_on(
-            now.mono,
-            lane,
-            target,
-            request,
-            Owner::Broker(call),
-            timeout,
-        );
+        let owner = Owner::Broker(call);
+        self.errands
+            .take_on(now.mono, lane, target, request, owner, timeout);
     }
 
     fn lifecycle_says(&mut self, now: Now, output: lifecycle::Output) {
