@@ -114,8 +114,9 @@ impl Raft {
                     _ => Vec::new(),
                 };
                 let taken = self.accept(call, &batches);
-                let useless = taken == 0 && (answer.damaged || !batches.is_empty());
-                if useless {
+                // More is committed than is here, and yet nothing came: as useless as nonsense.
+                let withheld = answer.high_watermark > Some(self.log.end());
+                if taken == 0 && (answer.damaged || withheld || !batches.is_empty()) {
                     return self.pause(peer);
                 }
                 self.note_good_fetch(answer.high_watermark);

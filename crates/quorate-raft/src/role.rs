@@ -1,7 +1,8 @@
 //! The six states of a node, and what each remembers while it lasts.
 //!
 //! The epoch, its leader and the vote outlive a state, so they are not here. The table below is what
-//! the test `the_transition_table_holds` walks; "voter" means a controller in the voter set in force.
+//! the test `the_transition_table_holds` walks; "voter" means a controller in the voter set in force,
+//! or one whose removal from it is not known to be committed.
 //!
 //! | From | When | To |
 //! |---|---|---|
