@@ -12,7 +12,7 @@ use quorate_types::{ControlRecord, Epoch, MonoTime, NodeId, Offset, ReplicaKey, 
 use crate::rpc::{self, Answer, FetchAnswer, Fetched, Reply};
 use crate::{
     AppendError, Batch, Boot, BootError, CallError, CallId, Config, Destination, DiskOp,
-    ElectionState, Input, LogSummary, Output, Raft, RequestId,
+    ElectionState, Input, LogSummary, Output, Raft, RequestId, RoleName,
 };
 
 /// A batch with its records.
@@ -93,16 +93,17 @@ struct Mail<R> {
 /// A static quorum of voters in memory, each with a log of records `R`.
 ///
 /// ```
-/// use quorate_raft::{MemoryQuorum, RoleName};
+/// use quorate_raft::MemoryQuorum;
 ///
 /// let mut quorum = MemoryQuorum::new([1, 2, 3], 7)?;
 /// let leader = loop {
 ///     quorum.step(None);
-///     if let Some(id) = quorum.nodes().find(|id| quorum.raft(*id).unwrap().role() == RoleName::Leader) {
-///         break id;
+///     if let Some(leader) = quorum.leader() {
+///         break leader;
 ///     }
 /// };
-/// let (epoch, base) = quorum.raft(leader).map(|raft| (raft.epoch(), raft.log_end())).unwrap();
+/// let raft = quorum.raft(leader).unwrap();
+/// let (epoch, base) = (raft.epoch(), raft.log_end());
 /// quorum.append(leader, epoch, base, &[vec!["a", "b"]])?;
 /// while !quorum.nodes().all(|id| quorum.high_watermark(id) >= base + 2) {
 ///     quorum.step(None);
@@ -200,7 +201,7 @@ impl<R: Clone> MemoryQuorum<R> {
         let mut bounds = Vec::new();
         for records in batches {
             bounds.push(Batch::data(end, records.len() as i64, epoch));
-            end = end + records.len() as i64;
+            end += records.len() as i64;
         }
         raft.append(self.now, epoch, base, &bounds)?;
         let appended = bounds.into_iter().zip(batches.iter().cloned());
@@ -270,6 +271,17 @@ impl<R: Clone> MemoryQuorum<R> {
     /// The core of a node that runs, to look at.
     pub fn raft(&self, id: NodeId) -> Option<&Raft> {
         self.nodes.get(&id)?.raft.as_ref()
+    }
+
+    /// The node that leads the latest epoch, if one does.
+    pub fn leader(&self) -> Option<NodeId> {
+        let leads = |id: &NodeId| {
+            self.raft(*id)
+                .is_some_and(|raft| raft.role() == RoleName::Leader)
+        };
+        self.nodes()
+            .filter(leads)
+            .max_by_key(|id| self.raft(*id).map(Raft::epoch))
     }
 
     /// What a node knows as committed; zero while it is down.

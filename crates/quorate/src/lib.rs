@@ -1,2 +1,3 @@
 //! The quorate facade.
 #![warn(missing_docs)]
+#![forbid(unsafe_code)]
