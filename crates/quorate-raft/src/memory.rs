@@ -461,3 +461,48 @@ fn summary<R>(log: &[MemoryBatch<R>]) -> LogSummary {
     }
     summary
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settle(quorum: &mut MemoryQuorum<u32>, upto: Offset) -> NodeId {
+        for _ in 0..10_000 {
+            let leader = quorum.leader();
+            let known = |id: NodeId| quorum.high_watermark(id) >= upto;
+            if let Some(leader) = leader.filter(|_| quorum.nodes().all(known)) {
+                return leader;
+            }
+            quorum.step(None);
+        }
+        panic!("nobody leads, or {upto} is not committed");
+    }
+
+    #[test]
+    fn a_node_that_comes_back_has_what_it_wrote_and_gets_what_it_missed() {
+        let mut quorum = MemoryQuorum::new([1, 2, 3], 1).unwrap();
+        let first = settle(&mut quorum, Offset(1));
+        let epoch = quorum.raft(first).unwrap().epoch();
+        quorum
+            .append(first, epoch, Offset(1), &[vec![10], vec![20, 30]])
+            .unwrap();
+        settle(&mut quorum, Offset(4));
+
+        quorum.crash(first);
+        assert_eq!(quorum.nodes().count(), 2);
+        let refused = quorum.append(first, epoch, Offset(4), &[vec![40]]);
+        assert_eq!(refused, Err(AppendError::NotLeader));
+        let second = settle(&mut quorum, Offset(5));
+        let epoch = quorum.raft(second).unwrap().epoch();
+        quorum
+            .append(second, epoch, Offset(5), &[vec![40]])
+            .unwrap();
+
+        quorum.restart(first).unwrap();
+        assert_eq!(quorum.raft(first).unwrap().log_end(), Offset(4));
+        settle(&mut quorum, Offset(6));
+        let records = quorum.committed(first, Offset::ZERO).into_iter();
+        let records: Vec<u32> = records.flat_map(|batch| batch.records).collect();
+        assert_eq!(records, [10, 20, 30, 40]);
+    }
+}
