@@ -36,7 +36,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            steps: 16,
+            steps: 12,
             trace: false,
             brokers: None,
         }
@@ -195,6 +195,9 @@ fn missing(world: &World, creates: usize, target: &mut Option<Offset>) -> Option
     let brokers = nodes().filter(|machine| matches!(machine.role, Role::Broker(_)));
     if let Some(fenced) = world.checks.fenced(brokers.map(|machine| machine.id)) {
         return Some(fenced);
+    }
+    if let Some(unserved) = world.checks.unserved() {
+        return Some(unserved);
     }
     let target = *target.get_or_insert(world.checks.committed_end());
     world.checks.behind(ids(), target)

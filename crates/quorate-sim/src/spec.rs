@@ -59,7 +59,7 @@ impl Spec {
         let ms = Duration::from_millis;
         let us = Duration::from_micros;
         let brokers = brokers.unwrap_or_else(|| 2 + rng.index(2));
-        let clients = 2 + rng.index(2);
+        let clients = 1 + rng.index(3);
         let members = |first: i32, count: usize, rng: &mut Rng| -> Vec<(NodeId, DirectoryId)> {
             let ids = (first..).take(count);
             ids.map(|id| (NodeId(id), DirectoryId(rng.uuid())))
@@ -80,7 +80,7 @@ impl Spec {
             heartbeat_interval: if brisk { ms(700) } else { ms(2000) },
             segment_bytes: [600, 4_000, 1 << 30][rng.index(3)],
             tail_bytes: [0, 1_500, 1 << 22][rng.index(3)],
-            client_pause: (ms(5), ms(120)),
+            client_pause: (ms(10), ms(60 + rng.below(400))),
             connect_timeout: ms(1500),
         }
     }

@@ -2,6 +2,7 @@
 //! what a node shows only moves forward; indexes derived from the metadata are as if built anew.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
 
 use quorate_metadata::MetadataImage;
 use quorate_server::io::Published;
@@ -49,8 +50,8 @@ impl Images {
             ));
         };
         if *expected != published.image {
-            let part = differing(expected, &published.image);
-            let detail = format!("{id} shows other {part} at {end} than the log says");
+            let difference = differing(expected, &published.image);
+            let detail = format!("{id} at {end}: {difference}");
             return Err(Violation::new("equal images at equal offsets", detail));
         }
         if self.indexed.insert(end)
@@ -69,17 +70,60 @@ impl Images {
     }
 }
 
-/// The first section in which two images differ.
-fn differing(one: &MetadataImage, other: &MetadataImage) -> &'static str {
-    let sections = [
-        ("features", one.features() == other.features()),
-        ("brokers or controllers", one.cluster() == other.cluster()),
-        ("topics", one.topics() == other.topics()),
-        ("configurations", one.configs() == other.configs()),
-        ("producer ids", one.producer_ids() == other.producer_ids()),
-    ];
-    sections
-        .iter()
-        .find(|(_, equal)| !equal)
-        .map_or("metadata", |(name, _)| name)
+/// What differs first between two images: what the log says, and what is shown.
+fn differing(log: &MetadataImage, shown: &MetadataImage) -> String {
+    first("broker", log.brokers(), shown.brokers())
+        .or_else(|| first("controller", log.controllers(), shown.controllers()))
+        .or_else(|| first("feature", log.features().iter(), shown.features().iter()))
+        .or_else(|| {
+            let names = |image: &MetadataImage| -> Vec<String> {
+                image
+                    .topics()
+                    .iter()
+                    .map(|topic| topic.name().to_string())
+                    .collect()
+            };
+            first("topic", names(log).iter(), names(shown).iter())
+        })
+        .or_else(|| {
+            let partitions = |image: &MetadataImage| -> Vec<_> {
+                let of = |topic: quorate_metadata::Topic<'_>| -> Vec<_> {
+                    let id = topic.id();
+                    topic
+                        .partitions()
+                        .map(|(index, partition)| (id, index, partition))
+                        .collect()
+                };
+                image.topics().iter().flat_map(of).collect()
+            };
+            first(
+                "partition",
+                partitions(log).iter(),
+                partitions(shown).iter(),
+            )
+        })
+        .or_else(|| {
+            first(
+                "configuration",
+                log.configs().iter(),
+                shown.configs().iter(),
+            )
+        })
+        .unwrap_or_else(|| "something".to_owned())
+}
+
+fn first<T: PartialEq + Debug>(
+    what: &str,
+    mut log: impl Iterator<Item = T>,
+    mut shown: impl Iterator<Item = T>,
+) -> Option<String> {
+    loop {
+        match (log.next(), shown.next()) {
+            (None, None) => return None,
+            (one, other) if one == other => {}
+            (one, other) => {
+                return Some(format!("{what}: the log says {one:?}, shown is {other:?}"));
+            }
+        }
+    }
 }

@@ -8,11 +8,12 @@ mod committed;
 mod images;
 mod logs;
 mod one_leader;
+mod one_vote;
 mod settled;
 mod watermark;
 
 use quorate_raft::RoleName;
-use quorate_server::disk::{DiskDone, DiskJob};
+use quorate_server::disk::{DiskDone, DiskJob, DiskOp};
 use quorate_server::io::Published;
 use quorate_server::quorum::Quorum;
 use quorate_types::{Epoch, NodeId, Offset};
@@ -22,6 +23,7 @@ use self::committed::Committed;
 use self::images::Images;
 use self::logs::Logs;
 use self::one_leader::OneLeader;
+use self::one_vote::OneVote;
 pub use self::settled::Unsettled;
 use self::watermark::Watermarks;
 use crate::client::Fact;
@@ -34,6 +36,7 @@ pub struct Checks {
     logs: Logs,
     leaders: OneLeader,
     actives: OneLeader,
+    votes: OneVote,
     committed: Committed,
     watermarks: Watermarks,
     images: Images,
@@ -47,6 +50,7 @@ impl Checks {
             logs: Logs::default(),
             leaders: OneLeader::new("leader"),
             actives: OneLeader::new("active controller"),
+            votes: OneVote::default(),
             committed: Committed::new(voters),
             watermarks: Watermarks::default(),
             images: Images::default(),
@@ -58,11 +62,19 @@ impl Checks {
     pub fn started(&mut self, id: NodeId, found: &ShadowLog) -> Verdict {
         self.watermarks.started(id);
         self.images.started(id);
+        self.votes.started(id);
         self.logs.started(id, found)
     }
 
     /// A node gave out a disk job.
     pub fn job(&mut self, id: NodeId, job: &DiskJob) -> Verdict {
+        if let DiskJob::Write {
+            op: DiskOp::SaveElection { state, .. },
+            ..
+        } = job
+        {
+            self.votes.saves(id, state)?;
+        }
         let committed_end = self.committed.end();
         self.logs.job(id, job, |log, cut| {
             committed::keeps_committed(&self.committed, id, log, cut.min(committed_end))

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use quorate_metadata::MetadataImage;
+use quorate_metadata::{MetadataImage, PartitionId};
 use quorate_types::{NodeId, Offset};
 
 use super::Checks;
@@ -16,6 +16,10 @@ pub enum Unsettled {
     NoCreate,
     /// A broker is not registered, or fenced.
     Fenced(NodeId),
+    /// Partitions have no leader.
+    Leaderless(usize),
+    /// A partition's replicas are not all in sync.
+    OutOfSync(PartitionId),
     /// A node does not run.
     Down(NodeId),
     /// A node has not published everything up to there.
@@ -31,6 +35,24 @@ impl Checks {
     /// A broker that is not at work, as of what is committed.
     pub fn fenced(&self, brokers: impl Iterator<Item = NodeId>) -> Option<Unsettled> {
         fenced(self.image(), brokers)
+    }
+
+    /// Partitions that are not served as they should be, as of what is committed.
+    pub fn unserved(&self) -> Option<Unsettled> {
+        let topics = self.image().topics();
+        if topics.leaderless_count() > 0 {
+            return Some(Unsettled::Leaderless(topics.leaderless_count()));
+        }
+        topics.iter().find_map(|topic| {
+            let short = |(_, partition): &(i32, quorate_metadata::Partition)| {
+                partition.isr.len() < partition.replicas.len()
+            };
+            let (index, _) = topic.partitions().find(short)?;
+            Some(Unsettled::OutOfSync(PartitionId {
+                topic: topic.id(),
+                index,
+            }))
+        })
     }
 
     /// A node that has not published everything up to `target`.
@@ -59,6 +81,10 @@ impl fmt::Display for Unsettled {
             Unsettled::NoActive => f.write_str("no controller is active"),
             Unsettled::NoCreate => f.write_str("no create was acknowledged"),
             Unsettled::Fenced(id) => write!(f, "broker {id} is fenced or not registered"),
+            Unsettled::Leaderless(count) => write!(f, "{count} partitions have no leader"),
+            Unsettled::OutOfSync(id) => {
+                write!(f, "partition {} of {} is not in sync", id.index, id.topic)
+            }
             Unsettled::Down(id) => write!(f, "{id} does not run"),
             Unsettled::Behind(id, target) => write!(f, "{id} has not published up to {target}"),
         }
