@@ -124,7 +124,7 @@ fn faulty_names(draft: &Desk<'_>, topics: &[&CreatableTopic]) -> BTreeMap<String
     for topic in topics {
         let name = topic.name.as_str();
         let fault = if existing.by_name(name).is_some() {
-            let message = format!("topic {name:?} exists already");
+            let message = format!("topic {name:?} already exists");
             Some(ApiError::new(ErrorCode::TopicAlreadyExists, message))
         } else if let Err(error) = check_name(name) {
             Some(ApiError::new(
