@@ -196,7 +196,12 @@ impl ControllerNode {
         let State::Due { at } = self.registration.state else {
             return;
         };
-        if at > now.mono || self.stopping {
+        if self.stopping {
+            // A deadline that is never met would be due for ever.
+            self.registration.state = State::Idle;
+            return;
+        }
+        if at > now.mono {
             return;
         }
         let request = self.registration.request.clone();
