@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender as Queue};
 use std::time::Duration;
 
 use quorate_server::disk::DiskJob;
+use quorate_server::events::NodeEvent;
 use quorate_server::io::{ConnId, Input, Node, Output};
 use tokio::runtime::Handle;
 
@@ -120,7 +121,10 @@ impl<N: Node> CoreThread<N> {
                 Output::Event(event) => (self.on_event)(event),
                 Output::Published(metadata) => self.published.set(*metadata),
                 Output::Stopped { fault: None } => return Some(End::Stopped),
-                Output::Stopped { fault: Some(fault) } => return Some(End::Failed(fault)),
+                Output::Stopped { fault: Some(fault) } => {
+                    (self.on_event)(NodeEvent::Warning(fault.clone()));
+                    return Some(End::Failed(fault));
+                }
             }
         }
         None

@@ -117,6 +117,7 @@ impl NodeHandle {
                 .name(format!("{name}-disk"))
                 .spawn(move || disk_thread::run(worker, jobs, mailbox, crashed))?
         };
+        let at_end = stage.clone();
         let core = CoreThread {
             node,
             clock: machine.clock,
@@ -130,7 +131,17 @@ impl NodeHandle {
         };
         let core = thread::Builder::new()
             .name(name.to_owned())
-            .spawn(move || core.run())?;
+            .spawn(move || {
+                let mut closing = CloseSockets {
+                    stage: at_end,
+                    to: Stage::Gone,
+                };
+                let end = core.run();
+                if end == End::Stopped {
+                    closing.to = Stage::Stopping;
+                }
+                end
+            })?;
         Ok(NodeHandle {
             address,
             mailbox,
@@ -199,6 +210,23 @@ impl NodeHandle {
     fn join_core(&mut self) -> Option<End> {
         let joined = self.core.take()?.join();
         Some(joined.unwrap_or_else(|_| End::Failed("its core thread panicked".into())))
+    }
+}
+
+/// Closes the sockets when the core thread ends, even by a panic: a node that is gone must be seen to
+/// be gone.
+struct CloseSockets {
+    stage: watch::Sender<Stage>,
+    to: Stage,
+}
+
+impl Drop for CloseSockets {
+    fn drop(&mut self) {
+        self.stage.send_if_modified(|stage| {
+            let later = self.to > *stage;
+            *stage = (*stage).max(self.to);
+            later
+        });
     }
 }
 

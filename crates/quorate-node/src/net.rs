@@ -1,8 +1,8 @@
 //! Sockets: frames in, frames out, and nothing else.
 //!
 //! - A frame's announced length is checked against a limit and never allocated ahead of its bytes.
-//! - A connection with [`Limits::in_flight`] unanswered requests is not read further, so a peer
-//!   that asks faster than it reads answers holds no more memory than that.
+//! - A connection with [`Limits::in_flight`] unanswered requests, or so many bytes of them, is not
+//!   read further: a peer that asks faster than it reads answers holds no more memory than that.
 //! - A connection that ends, for whatever reason, is told of once.
 
 use std::io;
@@ -16,8 +16,9 @@ use quorate_server::io::{Address, ConnId, Input};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
+use crate::credit::{Closed, Credit};
 use crate::mailbox::Mailbox;
 
 /// What one connection may cost.
@@ -27,6 +28,8 @@ pub struct Limits {
     pub frame_bytes: usize,
     /// Requests of one connection that may be unanswered at a time.
     pub in_flight: usize,
+    /// About how many bytes of them; one request may be larger, and is then alone.
+    pub in_flight_bytes: usize,
     /// How long a connection may take to be made.
     pub connect: Duration,
 }
@@ -36,6 +39,7 @@ impl Default for Limits {
         Limits {
             frame_bytes: 100 * 1024 * 1024,
             in_flight: 128,
+            in_flight_bytes: 32 * 1024 * 1024,
             connect: Duration::from_secs(2),
         }
     }
@@ -143,7 +147,7 @@ impl Net {
         let (sender, frames) = mpsc::unbounded_channel();
         let (read, write) = stream.into_split();
         let credit = match conn {
-            ConnId::Accepted(_) => Some(Arc::new(Semaphore::new(self.limits.in_flight))),
+            ConnId::Accepted(_) => Some(Arc::new(Credit::new(&self.limits))),
             ConnId::Dialed(_) => None,
         };
         self.mailbox.net(NetInput::Open {
@@ -177,16 +181,15 @@ impl Net {
         &self,
         conn: ConnId,
         mut read: OwnedReadHalf,
-        credit: Option<Arc<Semaphore>>,
+        credit: Option<Arc<Credit>>,
     ) -> io::Result<()> {
         let mut buffer = BytesMut::new();
         loop {
             while let Some(frame) = next_frame(&mut buffer, self.limits.frame_bytes)? {
-                if let Some(credit) = &credit {
-                    match credit.acquire().await {
-                        Ok(permit) => permit.forget(),
-                        Err(_closed) => return Ok(()),
-                    }
+                if let Some(credit) = &credit
+                    && let Err(Closed) = credit.take(frame.len()).await
+                {
+                    return Ok(());
                 }
                 self.mailbox
                     .net(NetInput::Plain(Input::Frame { conn, frame }));
@@ -222,7 +225,7 @@ fn next_frame(buffer: &mut BytesMut, limit: usize) -> io::Result<Option<Bytes>> 
 async fn write_frames(
     mut write: OwnedWriteHalf,
     mut frames: mpsc::UnboundedReceiver<Bytes>,
-    credit: Option<Arc<Semaphore>>,
+    credit: Option<Arc<Credit>>,
     mut stage: watch::Receiver<Stage>,
 ) {
     let mut small = BytesMut::new();
@@ -253,7 +256,7 @@ async fn write_frames(
             break;
         }
         if let Some(credit) = &credit {
-            credit.add_permits(count);
+            credit.give_back(count);
         }
     }
     if let Some(credit) = &credit {
