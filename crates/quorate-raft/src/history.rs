@@ -71,6 +71,16 @@ impl History {
         before.map_or(&self.fallback, |at| &self.voters[at].1)
     }
 
+    /// The version and the set that were in force for a log that ended at `end`.
+    pub(crate) fn before(&self, end: Offset) -> (KRaftVersion, &VoterSet) {
+        let version = self.versions.iter().rev().find(|(at, _)| *at < end);
+        let voters = self.voters.iter().rev().find(|(at, _)| *at < end);
+        (
+            version.map_or(KRaftVersion::STATIC, |(_, version)| *version),
+            voters.map_or(&self.fallback, |(_, set)| set),
+        )
+    }
+
     /// The offset of the last voter set in log or snapshot.
     pub(crate) fn voters_at(&self) -> Option<Offset> {
         self.voters.last().map(|(at, _)| *at)
@@ -101,6 +111,15 @@ mod tests {
         let mut history = History::new(VoterSet::of_ids([9]), &records);
         assert_eq!(history.voters(), &VoterSet::of_ids([1, 2, 3]));
         assert_eq!(history.voters_at(), Some(Offset(7)));
+        let dynamic = KRaftVersion::DYNAMIC;
+        assert_eq!(
+            history.before(Offset(7)),
+            (dynamic, &VoterSet::of_ids([1, 2]))
+        );
+        assert_eq!(
+            history.before(Offset(8)),
+            (dynamic, &VoterSet::of_ids([1, 2, 3]))
+        );
         history.truncate(Offset(7));
         assert_eq!(history.voters(), &VoterSet::of_ids([1, 2]));
         assert_eq!(history.version(), KRaftVersion::DYNAMIC);

@@ -217,6 +217,12 @@ impl Raft {
         self.history.version()
     }
 
+    /// The `kraft.version` and the voter set of the log before `end`, which a snapshot that ends there
+    /// has to name.
+    pub fn members_before(&self, end: Offset) -> (KRaftVersion, &VoterSet) {
+        self.history.before(end)
+    }
+
     /// The last disk operation that was asked for.
     pub fn last_disk_seq(&self) -> DiskSeq {
         self.disk.issued()
