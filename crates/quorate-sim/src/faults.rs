@@ -269,6 +269,6 @@ impl World {
 
 /// How long the cluster is left alone between two faults.
 pub(crate) fn pause(rng: &mut Rng) -> Duration {
-    let most = [40, 200, 900, 2_500][rng.index(4)];
+    let most = [30, 150, 600, 2_000][rng.index(4)];
     Duration::from_millis(1 + rng.below(most))
 }

@@ -58,14 +58,14 @@ impl Spec {
     pub fn draw(rng: &mut Rng, brokers: Option<usize>) -> Spec {
         let ms = Duration::from_millis;
         let us = Duration::from_micros;
-        let brokers = brokers.unwrap_or_else(|| 2 + rng.index(2));
-        let clients = 1 + rng.index(3);
+        let brokers = brokers.unwrap_or_else(|| [1, 2, 2, 3][rng.index(4)]);
+        let clients = 1 + rng.index(2);
         let members = |first: i32, count: usize, rng: &mut Rng| -> Vec<(NodeId, DirectoryId)> {
             let ids = (first..).take(count);
             ids.map(|id| (NodeId(id), DirectoryId(rng.uuid())))
                 .collect()
         };
-        let brisk = rng.one_in(2);
+        let brisk = !rng.one_in(4);
         Spec {
             cluster_id: rng.uuid().to_string(),
             controllers: members(CONTROLLERS, 3, rng),
@@ -76,11 +76,11 @@ impl Spec {
             disk_latency: (us(300), ms(1 + rng.below(2) * rng.below(15))),
             election_timeout: if brisk { ms(300) } else { ms(1000) },
             fetch_timeout: if brisk { ms(600) } else { ms(2000) },
-            session_timeout: if brisk { ms(3000) } else { ms(9000) },
-            heartbeat_interval: if brisk { ms(700) } else { ms(2000) },
+            session_timeout: if brisk { ms(1500) } else { ms(9000) },
+            heartbeat_interval: if brisk { ms(400) } else { ms(2000) },
             segment_bytes: [600, 4_000, 1 << 30][rng.index(3)],
             tail_bytes: [0, 1_500, 1 << 22][rng.index(3)],
-            client_pause: (ms(10), ms(60 + rng.below(400))),
+            client_pause: (ms(10), ms(100 + rng.below(500))),
             connect_timeout: ms(1500),
         }
     }

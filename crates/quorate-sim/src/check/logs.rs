@@ -24,12 +24,21 @@ pub(super) struct NodeLog {
 }
 
 /// The logs of all nodes that ever ran.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Logs {
+    voters: Vec<NodeId>,
     nodes: BTreeMap<NodeId, NodeLog>,
 }
 
 impl Logs {
+    /// No logs yet. Nodes other than these voters may report before they sync.
+    pub(super) fn new(voters: &[NodeId]) -> Logs {
+        Logs {
+            voters: voters.to_vec(),
+            nodes: BTreeMap::new(),
+        }
+    }
+
     /// A node found that on its disk.
     pub(super) fn started(&mut self, id: NodeId, found: &ShadowLog) -> Verdict {
         let node = self.nodes.entry(id).or_default();
@@ -85,11 +94,12 @@ impl Logs {
 
     /// A node's disk reports.
     pub(super) fn done(&mut self, id: NodeId, done: &DiskDone, committed: &Committed) {
+        let votes = self.voters.contains(&id);
         let Some(node) = self.nodes.get_mut(&id) else {
             return;
         };
         match done {
-            DiskDone::Durable { upto } => {
+            DiskDone::Durable { upto } if votes => {
                 while let Some((seq, end)) = node.pending.front() {
                     if seq > upto {
                         break;

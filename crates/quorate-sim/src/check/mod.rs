@@ -47,7 +47,7 @@ impl Checks {
     /// The laws for a quorum of these voters.
     pub fn new(voters: &[NodeId]) -> Checks {
         Checks {
-            logs: Logs::default(),
+            logs: Logs::new(voters),
             leaders: OneLeader::new("leader"),
             actives: OneLeader::new("active controller"),
             votes: OneVote::default(),
