@@ -119,6 +119,12 @@ impl Leading {
         }
     }
 
+    /// Gives the voters of a new set a whole period to be heard in: with one voter nobody was.
+    pub(crate) fn restart_check(&mut self, check_at: MonoTime) {
+        self.heard.clear();
+        self.check_at = check_at;
+    }
+
     pub(crate) fn check_at(&self) -> MonoTime {
         self.check_at
     }

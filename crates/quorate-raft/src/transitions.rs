@@ -150,6 +150,15 @@ impl Raft {
             control: records.clone(),
         };
         self.take_in(&batch);
+        let new_voters = records
+            .iter()
+            .any(|record| matches!(record, ControlRecord::Voters(_)));
+        let check_at = self.now + self.config.check_quorum_timeout();
+        if let Role::Leader(leading) = &mut self.role
+            && new_voters
+        {
+            leading.restart_check(check_at);
+        }
         let seq = self.disk(DiskOp::AppendControl {
             base,
             epoch,
