@@ -1,0 +1,45 @@
+//! The program `quorate`: a Kafka controller, and what an operator needs around it.
+//!
+//! One module a subcommand. Each returns whether all went well, or why it could not be done; only
+//! here that becomes an exit code: 0 well, 1 failed, 2 used wrongly.
+
+mod dump;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// A metadata controller for Kafka clusters (KRaft), and the tools around it.
+///
+/// Controllers keep the metadata of a cluster: its topics, brokers, configuration. Stock Kafka
+/// brokers, clients and tools work with them as with Kafka's own.
+#[derive(Debug, Parser)]
+#[command(name = "quorate", version, propagate_version = true)]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Dump(dump::Dump),
+}
+
+fn main() -> ExitCode {
+    // Usage errors end the program in here, with code 2.
+    let args = Args::parse();
+    let done = match args.command {
+        Command::Dump(dump) => dump.run(),
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("quorate: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
