@@ -117,7 +117,7 @@ impl BrokerSpec {
         };
         let boot = boot::boot(&files.recovered, self.static_voters, false)?;
         let node = BrokerNode::new(config, boot, rng, machine.clock.now())?;
-        let worker = DiskWorker::new(files.log);
+        let worker = DiskWorker::of_observer(files.log);
         let name = format!("broker-{}", self.node);
         Ok(NodeHandle::start(
             &name, node, worker, listener, machine, on_event,

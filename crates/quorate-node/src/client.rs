@@ -177,8 +177,8 @@ impl Client {
                 "an impossible length",
             ));
         }
-        // Grows with what arrives, not with what was announced.
-        let mut answer = Vec::new();
+        // Beyond the usual it grows with what arrives, not with what was announced.
+        let mut answer = Vec::with_capacity(length.min(64 * 1024));
         (&mut self.stream)
             .take(length as u64)
             .read_to_end(&mut answer)?;

@@ -3,6 +3,9 @@
 //! A [`DiskWorker`] is run by the disk thread, or by the simulator. It takes everything that is
 //! queued, writes it in order, syncs once, and only then reports: what arrives while a sync runs
 //! shares the next one. A failed write or sync is final.
+//!
+//! The worker of an observer reports appends once they are written and syncs them in a quiet moment:
+//! nobody counts on an observer's log, and what a power failure takes from it is fetched again.
 
 use bytes::Bytes;
 use quorate_metadata::{LoadedSnapshot, SnapshotLoader};
@@ -94,7 +97,7 @@ pub enum DiskOp {
 /// What the disk reports.
 #[derive(Debug, Clone)]
 pub enum DiskDone {
-    /// Every write up to that one is on the disk.
+    /// Every write up to that one is on the disk; an observer's appends are perhaps on their way.
     Durable {
         /// The last of them.
         upto: DiskSeq,
@@ -147,6 +150,9 @@ pub struct DiskWorker {
     reader: LogReader,
     /// The snapshot that is being fetched.
     partial: Option<PartialSnapshot>,
+    /// The last append that was reported before it was synced.
+    unsynced: Option<DiskSeq>,
+    observer: bool,
     failed: bool,
 }
 
@@ -157,7 +163,17 @@ impl DiskWorker {
             reader: log.reader(),
             log,
             partial: None,
+            unsynced: None,
+            observer: false,
             failed: false,
+        }
+    }
+
+    /// Works on the log of a node that will never be a voter.
+    pub fn of_observer(log: MetadataLog) -> DiskWorker {
+        DiskWorker {
+            observer: true,
+            ..DiskWorker::new(log)
         }
     }
 
@@ -181,13 +197,27 @@ impl DiskWorker {
             }
         }
         if let (Some(upto), false) = (written, self.failed) {
-            done.push(match self.log.sync() {
-                Ok(_) => DiskDone::Durable { upto },
-                Err(error) => self.fail(upto, &error),
+            done.push(if self.observer {
+                self.unsynced = Some(upto);
+                DiskDone::Durable { upto }
+            } else {
+                self.sync(upto)
             });
         }
         done.extend(reads.into_iter().filter_map(|job| self.read(job)));
         done
+    }
+
+    /// Whether appends were reported that [`settle`](DiskWorker::settle) would sync.
+    pub fn is_unsettled(&self) -> bool {
+        self.unsynced.is_some() && !self.failed
+    }
+
+    /// Syncs what was reported before it was synced; says so only if that fails.
+    pub fn settle(&mut self) -> Option<DiskDone> {
+        let upto = self.unsynced.take().filter(|_| !self.failed)?;
+        let done = self.sync(upto);
+        matches!(done, DiskDone::Failed { .. }).then_some(done)
     }
 
     /// Closes the log in good order.
@@ -209,6 +239,13 @@ impl DiskWorker {
         }
         self.carry_out(seq, op)
             .map_err(|error| Some(self.fail(seq, &error)))
+    }
+
+    fn sync(&mut self, upto: DiskSeq) -> DiskDone {
+        match self.log.sync() {
+            Ok(_) => DiskDone::Durable { upto },
+            Err(error) => self.fail(upto, &error),
+        }
     }
 
     fn fail(&mut self, seq: DiskSeq, error: &StorageError) -> DiskDone {

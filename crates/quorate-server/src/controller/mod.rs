@@ -150,7 +150,11 @@ impl ControllerNode {
                         to.send(&response, &mut self.inbound, &mut self.scratch);
                     }
                 }
-                QuorumEvent::HighWatermark(offset) => self.engine.high_watermark(offset),
+                QuorumEvent::HighWatermark(offset) => {
+                    self.engine.high_watermark(offset);
+                    // Whoever waits for this is answered before the followers are told of it.
+                    self.take_engine_outputs(now);
+                }
                 QuorumEvent::Leader {
                     epoch,
                     leader,
@@ -354,7 +358,8 @@ impl Node for ControllerNode {
             let mut log = EngineLog::new(&mut self.quorum, &mut self.names, now);
             self.engine.turn(now.mono, now.wall, &mut log);
             any |= self.take_engine_outputs(now);
-            if !any {
+            // What the turn appended is for the followers at once, not after this node's flush.
+            if !any && self.quorum.is_quiet() {
                 break;
             }
         }

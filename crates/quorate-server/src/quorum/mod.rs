@@ -3,6 +3,7 @@
 //! - Raft knows offsets; the bytes of batches pass from socket or engine to disk through here, and
 //!   the newest stay in the [`LogTail`].
 //! - Every output of the core is carried out before the core is entered again.
+//! - Voters are answered before observers: a commit waits for their disks.
 //! - Committed batches are read from the tail, or from disk where a reader has fallen behind.
 
 mod calls;
@@ -184,6 +185,11 @@ impl Quorum {
     /// The next report.
     pub fn poll(&mut self) -> Option<QuorumEvent> {
         self.events.pop_front()
+    }
+
+    /// Whether there is nothing to report.
+    pub fn is_quiet(&self) -> bool {
+        self.events.is_empty()
     }
 
     /// Moves what is to be done outside to `out`.
@@ -385,10 +391,12 @@ impl Quorum {
     }
 
     fn carry_out(&mut self, now: Now, names: &mut ConnNames) {
+        let mut to_observers = Vec::new();
         while let Some(output) = self.raft.poll() {
             use quorate_raft::Output as Raft;
             match output {
                 Raft::Disk { seq, op } => self.write(now, seq, op),
+                Raft::Reply { to, body } if self.is_observers(to) => to_observers.push((to, body)),
                 Raft::Reply { to, body } => self.reply(now, to, body),
                 Raft::Call {
                     call,
@@ -429,6 +437,9 @@ impl Quorum {
                 }
                 Raft::Stopped => self.events.push_back(QuorumEvent::Stopped),
             }
+        }
+        for (to, body) in to_observers {
+            self.reply(now, to, body);
         }
         self.settle_links(now, names);
     }

@@ -26,6 +26,8 @@ use crate::tail::EncodedBatch;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asked {
     version: i16,
+    /// Whether it is the fetch of a replica that does not vote.
+    observers: bool,
 }
 
 /// A request that the core can judge, or the answer that it gets right away.
@@ -58,7 +60,13 @@ impl Quorum {
         match checked {
             Ok(body) => {
                 let from = RequestId(token);
-                self.requests.insert(from, Asked { version });
+                let observers = match &body {
+                    rpc::Request::Fetch(fetch) => fetch
+                        .replica
+                        .is_none_or(|replica| !self.raft.voters().contains(replica)),
+                    _ => false,
+                };
+                self.requests.insert(from, Asked { version, observers });
                 self.step(now, names, Input::Request { from, body });
             }
             Err(response) => self.answer(token, *response),
@@ -72,6 +80,12 @@ impl Quorum {
         if self.requests.remove(&from).is_some() {
             self.step(now, names, Input::RequestGone { from });
         }
+    }
+
+    /// Whether a request is the fetch of a replica that does not vote.
+    pub(super) fn is_observers(&self, request: RequestId) -> bool {
+        let asked = self.requests.get(&request);
+        asked.is_some_and(|asked| asked.observers)
     }
 
     fn answer(&mut self, token: u64, response: Response) {
