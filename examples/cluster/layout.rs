@@ -65,6 +65,7 @@ pub struct Layout {
     /// The brokers.
     pub brokers: Vec<Place>,
     file: PathBuf,
+    is_new: bool,
 }
 
 impl Layout {
@@ -102,6 +103,7 @@ impl Layout {
             controllers,
             brokers,
             file: file.to_owned(),
+            is_new: true,
         }
     }
 
@@ -134,8 +136,13 @@ impl Layout {
         let layout = Layout {
             cluster_id: value["cluster_id"].as_str().with_context(bad)?.to_owned(),
             controllers: places("controller", args.base_port)?,
-            brokers: places("broker", args.base_port.map(|base| base + args.controllers))?,
+            brokers: places(
+                "broker",
+                args.base_port
+                    .map(|base| base.saturating_add(args.controllers)),
+            )?,
             file: file.to_owned(),
+            is_new: false,
         };
         let sizes = (layout.controllers.len(), layout.brokers.len());
         if sizes != (usize::from(args.controllers), usize::from(args.brokers)) {
@@ -152,7 +159,13 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Writes down what was decided, once all ports are known.
+    /// Whether it was decided just now, and is written down nowhere yet.
+    pub fn is_new(&self) -> bool {
+        self.is_new
+    }
+
+    /// Writes down what was decided, once all ports are known; whenever it is cut short, the file is
+    /// there as it was before or as it is after.
     pub fn save(&self) -> anyhow::Result<()> {
         let places = |places: &[Place]| -> Vec<Value> {
             places
@@ -171,7 +184,9 @@ impl Layout {
             "controllers": places(&self.controllers),
             "brokers": places(&self.brokers),
         });
-        fs::write(&self.file, format!("{value:#}\n"))
+        let temporary = self.file.with_extension("tmp");
+        fs::write(&temporary, format!("{value:#}\n"))
+            .and_then(|()| fs::rename(&temporary, &self.file))
             .with_context(|| format!("cannot write {}", self.file.display()))
     }
 

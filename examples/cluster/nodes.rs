@@ -52,8 +52,11 @@ impl Nodes {
             listeners.push((place.id, place.bind()?));
         }
         let clock = Clock::new();
+        if layout.is_new() {
+            // Before the directories, which carry the ids.
+            layout.save()?;
+        }
         layout.format(clock.now().wall)?;
-        layout.save()?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -70,6 +73,8 @@ impl Nodes {
         for (id, listener) in listeners {
             nodes.start_on(id, listener)?;
         }
+        // Only now is it sure that the data is nobody else's.
+        nodes.layout.save()?;
         Ok((nodes, events))
     }
 
