@@ -14,6 +14,7 @@ use quorate_server::broker::{BrokerNode, BrokerNodeConfig};
 use quorate_server::disk::DiskWorker;
 use quorate_server::io::Address;
 use quorate_server::quorum::QuorumConfig;
+use quorate_server::snapshots::SnapshotConfig;
 use quorate_types::{Endpoint, IncarnationId, NodeId, ReplicaKey, Rng, VoterSet};
 
 use crate::files::{self, StartError, TAIL_BYTES};
@@ -38,6 +39,8 @@ pub struct BrokerSpec {
     pub bootstrap: Vec<Address>,
     /// `controller.quorum.voters`, for static quorums.
     pub static_voters: Option<VoterSet>,
+    /// When it writes and drops snapshots.
+    pub snapshots: SnapshotConfig,
     /// How long a controlled shutdown may take.
     pub shutdown_timeout: Duration,
     /// What shapes its answers.
@@ -64,6 +67,7 @@ impl BrokerSpec {
             controller_listener: "CONTROLLER".to_owned(),
             bootstrap,
             static_voters: None,
+            snapshots: SnapshotConfig::default(),
             shutdown_timeout: Duration::from_secs(300),
             cache: CacheConfig::default(),
             settings: BTreeMap::new(),
@@ -110,6 +114,7 @@ impl BrokerSpec {
                 listener: self.controller_listener,
                 bootstrap: self.bootstrap,
                 tail_bytes: TAIL_BYTES,
+                snapshots: self.snapshots,
             },
             lifecycle,
             cache: self.cache,

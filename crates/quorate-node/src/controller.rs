@@ -12,6 +12,7 @@ use quorate_server::controller::{ControllerIdentity, ControllerNode, ControllerN
 use quorate_server::disk::DiskWorker;
 use quorate_server::io::Address;
 use quorate_server::quorum::QuorumConfig;
+use quorate_server::snapshots::SnapshotConfig;
 use quorate_types::{Endpoint, IncarnationId, NodeId, ReplicaKey, Rng, VoterSet};
 
 use crate::files::{self, StartError, TAIL_BYTES};
@@ -32,6 +33,8 @@ pub struct ControllerSpec {
     pub bootstrap: Vec<Address>,
     /// `controller.quorum.voters`, for static quorums.
     pub static_voters: Option<VoterSet>,
+    /// When it writes and drops snapshots.
+    pub snapshots: SnapshotConfig,
     /// Settings of the controller; id and cluster are set from the fields above.
     pub settings: ControllerConfig,
 }
@@ -51,6 +54,7 @@ impl ControllerSpec {
             endpoint,
             bootstrap: Vec::new(),
             static_voters: None,
+            snapshots: SnapshotConfig::default(),
             settings: ControllerConfig::new(node, cluster_id),
         }
     }
@@ -87,6 +91,7 @@ impl ControllerSpec {
                 listener: self.endpoint.name.clone(),
                 bootstrap: self.bootstrap,
                 tail_bytes: TAIL_BYTES,
+                snapshots: self.snapshots,
             },
             controller: KafkaController::new(settings),
             engine: EngineConfig::default(),

@@ -1,7 +1,8 @@
 //! The thread that owns a node's files.
 //!
 //! It takes everything that is queued, writes it, syncs once and reports: what arrives while a sync
-//! runs shares the next one. What an observer need not sync at once is synced when it is quiet.
+//! runs shares the next one. What can wait is done when the rest was reported; what an observer need
+//! not sync at once is synced when it is quiet.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,8 +30,11 @@ pub(crate) fn run(
         if crashed.load(Ordering::Acquire) {
             return;
         }
-        for done in worker.run(round) {
-            mailbox.send(Mail::Disk(done));
+        let (waiting, urgent) = round.into_iter().partition(DiskJob::can_wait);
+        for jobs in [urgent, waiting] {
+            for done in worker.run(jobs) {
+                mailbox.send(Mail::Disk(done));
+            }
         }
     }
     if !crashed.load(Ordering::Acquire)

@@ -7,12 +7,23 @@
 //! The worker of an observer reports appends once they are written and syncs them in a quiet moment:
 //! nobody counts on an observer's log, and what a power failure takes from it is fetched again.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use bytes::Bytes;
 use quorate_metadata::{LoadedSnapshot, SnapshotLoader};
 use quorate_protocol::batch::BatchView;
 use quorate_raft::{DiskSeq, ElectionState};
-use quorate_storage::{LogReader, MetadataLog, PartialSnapshot, QuorumState, StorageError};
-use quorate_types::{KRaftVersion, NodeId, Offset, OffsetAndEpoch, VoterSet};
+use quorate_storage::vfs::Vfs;
+use quorate_storage::{
+    LogReader, MetadataLog, PartialSnapshot, QuorumState, Retention, StorageError,
+};
+use quorate_types::{
+    BrokerEpoch, KRaftVersion, NodeId, Offset, OffsetAndEpoch, VoterSet, WallTime,
+};
+
+use crate::snapshot_files::{self, ShutdownNote, SnapshotFiles};
+use crate::snapshots::{Cleaned, SnapshotProgress, SnapshotStep};
 
 /// One piece of work.
 #[derive(Debug, Clone)]
@@ -49,6 +60,32 @@ pub enum DiskJob {
         /// How many bytes to read at most.
         max_bytes: usize,
     },
+    /// Go on writing a snapshot of the node's own; reported by [`DiskDone::Snapshot`].
+    Snapshot {
+        /// Which.
+        id: OffsetAndEpoch,
+        /// What to do.
+        step: SnapshotStep,
+    },
+    /// Drop old snapshots and the log that later ones stand for; reported by [`DiskDone::Cleaned`].
+    Clean {
+        /// How much is to be kept.
+        retention: Retention,
+        /// The time that ages are measured at.
+        now: WallTime,
+    },
+    /// Leave a note of a clean shutdown when the files are closed; not reported.
+    NoteCleanShutdown {
+        /// The epoch of the broker that was let go.
+        epoch: BrokerEpoch,
+    },
+}
+
+impl DiskJob {
+    /// Whether nobody waits for it: it may be carried out after jobs that came later.
+    pub fn can_wait(&self) -> bool {
+        matches!(self, DiskJob::Snapshot { .. } | DiskJob::Clean { .. })
+    }
 }
 
 /// A change of files.
@@ -141,6 +178,18 @@ pub enum DiskDone {
         /// The piece, or which file could not be read and why.
         result: Result<Bytes, String>,
     },
+    /// A step in writing a snapshot was carried out.
+    Snapshot {
+        /// Which.
+        id: OffsetAndEpoch,
+        /// What came of it, or why it was given up.
+        result: Result<SnapshotProgress, String>,
+    },
+    /// Old snapshots were looked for.
+    Cleaned {
+        /// What was dropped, if anything was, or why it could not be.
+        result: Result<Option<Cleaned>, String>,
+    },
 }
 
 /// Carries out disk work on one log.
@@ -150,6 +199,12 @@ pub struct DiskWorker {
     reader: LogReader,
     /// The snapshot that is being fetched.
     partial: Option<PartialSnapshot>,
+    /// The one that the node writes itself.
+    own: SnapshotFiles,
+    /// Where a note of a clean shutdown goes.
+    note: Option<ShutdownNote>,
+    /// The last write that was asked for.
+    last: DiskSeq,
     /// The last append that was reported before it was synced.
     unsynced: Option<DiskSeq>,
     observer: bool,
@@ -163,6 +218,9 @@ impl DiskWorker {
             reader: log.reader(),
             log,
             partial: None,
+            own: SnapshotFiles::default(),
+            note: None,
+            last: DiskSeq::default(),
             unsynced: None,
             observer: false,
             failed: false,
@@ -177,11 +235,25 @@ impl DiskWorker {
         }
     }
 
-    /// Carries out jobs in order: the writes with one sync for all, then the reads. After a write
-    /// that failed, nothing is written any more.
+    /// Leaves notes of clean shutdowns in that log directory.
+    #[must_use]
+    pub fn noting_in(self, vfs: Arc<dyn Vfs>, directory: PathBuf) -> DiskWorker {
+        DiskWorker {
+            note: Some(ShutdownNote {
+                vfs,
+                directory,
+                epoch: None,
+            }),
+            ..self
+        }
+    }
+
+    /// Carries out jobs in order: the writes with one sync for all, then the reads, then what can
+    /// wait. After a write that failed, nothing is written any more.
     pub fn run(&mut self, jobs: Vec<DiskJob>) -> Vec<DiskDone> {
         let mut done = Vec::new();
         let mut reads = Vec::new();
+        let mut waiting = Vec::new();
         let mut written = None;
         for job in jobs {
             match job {
@@ -193,6 +265,12 @@ impl DiskWorker {
                     Ok(None) => written = Some(seq),
                     Err(failed) => done.extend(failed),
                 },
+                job if job.can_wait() => waiting.push(job),
+                DiskJob::NoteCleanShutdown { epoch } => {
+                    if let Some(note) = &mut self.note {
+                        note.epoch = Some(epoch);
+                    }
+                }
                 read => reads.push(read),
             }
         }
@@ -205,6 +283,9 @@ impl DiskWorker {
             });
         }
         done.extend(reads.into_iter().filter_map(|job| self.read(job)));
+        for job in waiting {
+            self.keep_snapshots(job, &mut done);
+        }
         done
     }
 
@@ -226,9 +307,44 @@ impl DiskWorker {
     /// If the last sync or the files that are written on the way out fail.
     pub fn close(self) -> Result<(), StorageError> {
         if self.failed {
-            Ok(())
-        } else {
-            self.log.close()
+            return Ok(());
+        }
+        self.log.close()?;
+        self.note.map_or(Ok(()), |note| note.write())
+    }
+
+    fn keep_snapshots(&mut self, job: DiskJob, done: &mut Vec<DiskDone>) {
+        if self.failed {
+            return;
+        }
+        let error = match job {
+            DiskJob::Snapshot { id, step } => {
+                let result = self.own.step(&mut self.log, id, step);
+                let error = result.as_ref().err().map(StorageError::to_string);
+                done.push(DiskDone::Snapshot {
+                    id,
+                    result: result.map_err(|error| error.to_string()),
+                });
+                error
+            }
+            DiskJob::Clean { retention, now } => {
+                let result = snapshot_files::clean(&mut self.log, &retention, now);
+                let error = result.as_ref().err().map(StorageError::to_string);
+                done.push(DiskDone::Cleaned {
+                    result: result.map_err(|error| error.to_string()),
+                });
+                error
+            }
+            _ => None,
+        };
+        if let Some(error) = error
+            && self.log.is_stopped()
+        {
+            self.failed = true;
+            done.push(DiskDone::Failed {
+                seq: self.last,
+                error,
+            });
         }
     }
 
@@ -237,6 +353,7 @@ impl DiskWorker {
         if self.failed {
             return Err(None);
         }
+        self.last = seq;
         self.carry_out(seq, op)
             .map_err(|error| Some(self.fail(seq, &error)))
     }
@@ -326,6 +443,7 @@ impl DiskWorker {
         let Some(partial) = self.partial.take() else {
             return Ok(None);
         };
+        self.own.drop_partial(&mut self.log);
         let (info, header) = self.log.install_snapshot(partial)?;
         let (version, voters) = match header.quorum {
             Some((version, voters)) => (version, (!voters.is_empty()).then_some(voters)),
@@ -342,13 +460,22 @@ impl DiskWorker {
 
     fn read(&self, job: DiskJob) -> Option<DiskDone> {
         Some(match job {
-            DiskJob::Write { .. } => return None,
+            DiskJob::Write { .. }
+            | DiskJob::Snapshot { .. }
+            | DiskJob::Clean { .. }
+            | DiskJob::NoteCleanShutdown { .. } => return None,
             DiskJob::Read {
                 token,
                 from,
                 max_bytes,
             } => {
-                let read = self.reader.read(from, max_bytes);
+                let read = match self.reader.read(from, max_bytes) {
+                    // The log's head was dropped since this was asked for; whoever asked finds out.
+                    Err(StorageError::OutOfRange { .. }) if from < self.reader.start() => {
+                        Ok(Vec::new())
+                    }
+                    read => read,
+                };
                 let result = read
                     .map_err(|error| error.to_string())
                     .map(|batches| batches.into_iter().map(BatchView::into_bytes).collect());

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use quorate_types::{BrokerEpoch, Epoch, LeaderEpoch, NodeId, Offset, TopicId};
+use quorate_types::{BrokerEpoch, Epoch, LeaderEpoch, NodeId, Offset, OffsetAndEpoch, TopicId};
 
 /// Something that happened to a node or to the metadata it has applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,6 +75,11 @@ pub enum NodeEvent {
         /// The epoch of the new leader.
         epoch: LeaderEpoch,
     },
+    /// This node wrote a snapshot of the metadata.
+    SnapshotWritten {
+        /// The end of what it contains.
+        id: OffsetAndEpoch,
+    },
     /// Something is wrong that an operator should look at; the node goes on as the text says.
     Warning(String),
     /// The published metadata moved to this end; the events of that move came before.
@@ -140,6 +145,7 @@ impl fmt::Display for NodeEvent {
                 node(*to),
                 node(*from)
             ),
+            NodeEvent::SnapshotWritten { id } => write!(f, "snapshot {id} written"),
             NodeEvent::Warning(text) => f.write_str(text),
             NodeEvent::Published { end } => write!(f, "metadata published up to {end}"),
         }

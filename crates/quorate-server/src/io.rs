@@ -1,8 +1,9 @@
 //! What goes into a node and what comes out of it.
 //!
 //! A node decides; whoever drives it (the runtime, the simulator, a test) moves frames, bytes of
-//! files and time. Drivers keep two orders: disk jobs are carried out in the order they come, and
-//! frames of one connection are sent in the order they come.
+//! files and time. Drivers keep two orders: disk jobs are carried out in the order they come (but
+//! for those that [can wait](DiskJob::can_wait)), and frames of one connection are sent in the order
+//! they come.
 
 use std::fmt;
 

@@ -42,6 +42,7 @@
 //! use quorate_server::disk::DiskWorker;
 //! use quorate_server::io::{Input, Node, Now, Output};
 //! use quorate_server::quorum::QuorumConfig;
+//! use quorate_server::snapshots::SnapshotConfig;
 //! use quorate_storage::{LogConfig, MetadataLog, vfs::MemVfs};
 //! use quorate_types::{
 //!     DirectoryId, IncarnationId, MonoTime, NodeId, ReplicaKey, Rng, Uuid, VoterSet, WallTime,
@@ -61,6 +62,7 @@
 //!         listener: "CONTROLLER".into(),
 //!         bootstrap: Vec::new(),
 //!         tail_bytes: 1 << 20,
+//!         snapshots: SnapshotConfig::default(),
 //!     },
 //!     controller: KafkaController::new(ControllerConfig::new(NodeId(1), "example")),
 //!     engine: EngineConfig::default(),
@@ -111,4 +113,6 @@ pub mod links;
 mod log_reader;
 pub mod quorum;
 mod replies;
+mod snapshot_files;
+pub mod snapshots;
 pub mod tail;

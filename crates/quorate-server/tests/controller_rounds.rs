@@ -51,7 +51,6 @@ impl Alone {
                 listener: "CONTROLLER".into(),
                 bootstrap: Vec::new(),
                 tail_bytes: 1 << 20,
-                snapshots: quorate_server::snapshots::SnapshotConfig::default(),
                 snapshots: Default::default(),
             },
             controller: KafkaController::new(ControllerConfig::new(NodeId(1), CLUSTER)),

@@ -16,6 +16,7 @@ use quorate_server::controller::{ControllerIdentity, ControllerNode, ControllerN
 use quorate_server::disk::DiskWorker;
 use quorate_server::io::{Address, Now};
 use quorate_server::quorum::QuorumConfig;
+use quorate_server::snapshots::SnapshotConfig;
 use quorate_storage::{FormatSpec, LogConfig, MetaProperties, MetadataLog, Recovered, format};
 use quorate_types::{
     DirectoryId, IncarnationId, MonoTime, NodeId, Offset, ReplicaKey, Rng, WallTime,
@@ -249,6 +250,7 @@ fn quorum_config(spec: &Spec, local: ReplicaKey, controller: bool) -> QuorumConf
         listener: CONTROLLER_LISTENER.to_owned(),
         bootstrap,
         tail_bytes: spec.tail_bytes,
+        snapshots: SnapshotConfig::default(),
     }
 }
 

@@ -75,6 +75,11 @@ impl PartialSnapshot {
         Ok(())
     }
 
+    /// Makes what was appended durable. Not needed, but it keeps short the sync that publishing does.
+    pub fn sync(&self) -> Result<(), StorageError> {
+        self.file.sync().at("sync", &self.path)
+    }
+
     /// The header, if the snapshot is whole.
     pub(crate) fn finished(&self) -> Result<SnapshotHeader, StorageError> {
         match &self.header {

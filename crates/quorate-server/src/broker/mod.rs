@@ -149,6 +149,8 @@ impl BrokerNode {
                 QuorumEvent::Snapshot(snapshot) => self.loader.load(*snapshot),
                 // The next round reads on.
                 QuorumEvent::ReadReady => {}
+                QuorumEvent::SnapshotWritten(id) => self.event(NodeEvent::SnapshotWritten { id }),
+                QuorumEvent::Warning(text) => self.event(NodeEvent::Warning(text)),
                 QuorumEvent::Fatal(reason) => self.stop_with(Some(reason)),
                 QuorumEvent::Stopped => self.stop_with(None),
             }
@@ -194,6 +196,7 @@ impl BrokerNode {
         self.out
             .push_back(Output::Published(Box::new(Published { image, end })));
         self.event(NodeEvent::Published { end });
+        self.quorum.published(now, end, self.loader.snapshot());
         true
     }
 

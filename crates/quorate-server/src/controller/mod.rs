@@ -176,6 +176,8 @@ impl ControllerNode {
                 }
                 // The next round reads on.
                 QuorumEvent::ReadReady => {}
+                QuorumEvent::SnapshotWritten(id) => self.event(NodeEvent::SnapshotWritten { id }),
+                QuorumEvent::Warning(text) => self.event(NodeEvent::Warning(text)),
                 QuorumEvent::Fatal(reason) => self.stop_with(reason),
                 QuorumEvent::Stopped => self.out.push_back(Output::Stopped { fault: None }),
             }
@@ -260,6 +262,7 @@ impl ControllerNode {
         };
         self.out.push_back(Output::Published(Box::new(published)));
         self.event(NodeEvent::Published { end });
+        self.quorum.published(now, end, self.engine.snapshot());
     }
 
     fn reply(&mut self, ticket: Ticket, result: Result<Reply, Refused>) {

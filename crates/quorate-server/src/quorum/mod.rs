@@ -8,6 +8,7 @@
 
 mod calls;
 mod requests;
+mod snapshots;
 mod wire;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -21,11 +22,12 @@ use quorate_raft::{
     AppendError, Batch, Boot, BootError, CallId, Config, DiskOp, DiskSeq, Fatal, Input, Raft,
     RequestId, Source, rpc,
 };
-use quorate_types::{Epoch, KRaftVersion, MonoTime, NodeId, Offset, Rng};
+use quorate_types::{Epoch, KRaftVersion, MonoTime, NodeId, Offset, OffsetAndEpoch, Rng};
 
 use crate::disk::{self, DiskDone, DiskJob};
 use crate::io::{Address, ConnId, Now, Output};
 use crate::links::{ConnNames, LinkEvent, Links};
+use crate::snapshots::{SnapshotConfig, Snapshots};
 use crate::tail::{EncodedBatch, LogTail};
 
 /// What [`Quorum`] needs to know besides what Raft does.
@@ -41,6 +43,8 @@ pub struct QuorumConfig {
     pub bootstrap: Vec<Address>,
     /// About how many bytes of the newest batches stay in memory.
     pub tail_bytes: usize,
+    /// When snapshots are written and dropped.
+    pub snapshots: SnapshotConfig,
 }
 
 /// What the quorum tells the node it is part of.
@@ -68,6 +72,10 @@ pub enum QuorumEvent {
     Snapshot(Box<LoadedSnapshot>),
     /// Batches that were asked for with [`Quorum::read_committed`] arrived from disk: ask again.
     ReadReady,
+    /// This node wrote a snapshot.
+    SnapshotWritten(OffsetAndEpoch),
+    /// Something went wrong that the node can live with.
+    Warning(String),
     /// The node cannot go on.
     Fatal(String),
     /// The hand-over is complete.
@@ -121,6 +129,7 @@ pub struct Quorum {
     committed_from_disk: Option<(Offset, Vec<EncodedBatch>)>,
     /// Whether a snapshot is being loaded, before which nothing is read.
     loading: bool,
+    snapshots: Snapshots,
     events: VecDeque<QuorumEvent>,
     out: Vec<Output>,
 }
@@ -143,6 +152,7 @@ impl Quorum {
             links: Links::new(client_id, config.raft.retry_backoff),
             tail: LogTail::new(end, config.tail_bytes),
             raft: Raft::new(config.raft.clone(), boot, rng, now.mono)?,
+            snapshots: Snapshots::new(config.snapshots.clone(), end, now.mono),
             config,
             calls: BTreeMap::new(),
             nodes: BTreeMap::new(),
@@ -163,6 +173,7 @@ impl Quorum {
 
     /// Lets time act.
     pub fn tick(&mut self, now: Now, names: &mut ConnNames) {
+        self.clean_snapshots(now);
         self.links.tick(now.mono, names);
         self.settle_links(now, names);
         if self
@@ -176,10 +187,14 @@ impl Quorum {
 
     /// When [`tick`](Quorum::tick) is due.
     pub fn deadline(&self) -> Option<MonoTime> {
-        [self.raft.deadline(), self.links.deadline()]
-            .into_iter()
-            .flatten()
-            .min()
+        [
+            self.raft.deadline(),
+            self.links.deadline(),
+            Some(self.snapshots.deadline()),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
     }
 
     /// The next report.
@@ -257,11 +272,13 @@ impl Quorum {
             return CommittedRead::Batches(Vec::new());
         }
         if let Some(batches) = self.tail.read(from, limit, max_bytes) {
+            self.count(&batches);
             return CommittedRead::Batches(batches);
         }
         match self.committed_from_disk.take() {
             Some((start, mut batches)) if start == from => {
                 batches.retain(|batch| batch.end <= limit);
+                self.count(&batches);
                 return CommittedRead::Batches(batches);
             }
             _ => {}
@@ -316,6 +333,7 @@ impl Quorum {
                 version,
             } => {
                 self.tail.reset(id.offset);
+                self.snapshots.log_emptied();
                 self.step(
                     now,
                     names,
@@ -332,12 +350,15 @@ impl Quorum {
                 result: Ok(snapshot),
             } => {
                 self.loading = false;
+                self.snapshots.loaded(now.mono);
                 self.events.push_back(QuorumEvent::Snapshot(snapshot));
             }
             DiskDone::Loaded { result: Err(error) } => {
                 self.events.push_back(QuorumEvent::Fatal(error));
             }
             DiskDone::Read { token, result } => self.disk_read(token, result),
+            DiskDone::Snapshot { id, result } => self.snapshot_step(now, names, id, result),
+            DiskDone::Cleaned { result } => self.cleaned(now, names, result),
             DiskDone::ReadSnapshot { token, result } => {
                 if let Some(Reading::Snapshot { request, reply }) = self.reads.remove(&token) {
                     self.answer_snapshot(request, *reply, result);
@@ -464,6 +485,7 @@ impl Quorum {
                 let bytes = batch::encode_control_batch(base, epoch, now.wall, &records)
                     .expect("control records fit a batch");
                 let end = base + records.len() as i64;
+                self.snapshots.appended(end, bytes.len());
                 self.tail.push(EncodedBatch {
                     base,
                     end,
@@ -476,6 +498,7 @@ impl Quorum {
             }
             DiskOp::Truncate { end } => {
                 self.tail.truncate(end);
+                self.snapshots.truncated(end);
                 disk::DiskOp::Truncate { end }
             }
             DiskOp::SnapshotChunk { id, from, position } => disk::DiskOp::SnapshotChunk {
@@ -506,6 +529,7 @@ impl Quorum {
                 "Raft appends what it was given, in order"
             );
             batches.push(batch.bytes.clone());
+            self.snapshots.appended(batch.end, batch.bytes.len());
             self.tail.push(batch.clone());
             held.pop_front();
         }

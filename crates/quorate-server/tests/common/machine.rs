@@ -18,6 +18,7 @@ use quorate_server::disk::{DiskDone, DiskJob, DiskWorker};
 use quorate_server::events::NodeEvent;
 use quorate_server::io::{Address, Input, Node, Now, Output, Published};
 use quorate_server::quorum::{Quorum, QuorumConfig};
+use quorate_server::snapshots::SnapshotConfig;
 use quorate_storage::vfs::MemVfs;
 use quorate_storage::{LogConfig, MetaProperties, MetadataLog, Recovered};
 use quorate_types::{IncarnationId, MonoTime, NodeId, ReplicaKey, Rng, VoterSet};
@@ -35,6 +36,9 @@ pub struct Machine {
     pub disk: MemVfs,
     pub bootstrap: Vec<Address>,
     pub static_voters: Option<VoterSet>,
+    pub snapshots: SnapshotConfig,
+    /// How often a controller writes when it has nothing to write.
+    pub idle: Option<Duration>,
     /// What its log said when the process was started.
     pub recovered: Option<Recovered>,
     pub events: Vec<NodeEvent>,
@@ -58,6 +62,8 @@ impl Machine {
             disk,
             bootstrap: Vec::new(),
             static_voters: None,
+            snapshots: SnapshotConfig::default(),
+            idle: Some(Duration::from_millis(500)),
             recovered: None,
             events: Vec::new(),
             published: None,
@@ -125,13 +131,14 @@ impl Machine {
             listener: "CONTROLLER".to_owned(),
             bootstrap: self.bootstrap.clone(),
             tail_bytes: 1 << 20,
-            snapshots: quorate_server::snapshots::SnapshotConfig::default(),
+            snapshots: self.snapshots.clone(),
         };
         let boot = boot::boot(&recovered, self.static_voters.clone(), self.is_controller)
             .map_err(|e| text(&e))?;
         let incarnation = IncarnationId(rng.uuid());
         self.process = Some(if self.is_controller {
             let mut settings = ControllerConfig::new(self.id, cluster_id);
+            settings.max_idle_interval = self.idle;
             if let Some(records) = boot::bootstrap_records(&self.disk, dir).map_err(|e| text(&e))? {
                 settings.bootstrap = records;
             }

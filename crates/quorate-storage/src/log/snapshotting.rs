@@ -28,17 +28,21 @@ impl MetadataLog {
         PartialSnapshot::create(&*self.vfs, path, id).map(Some)
     }
 
-    /// Makes a whole snapshot durable and visible. An error before that leaves the log as it is.
+    /// Makes a whole snapshot durable and visible. An error before that leaves the log as it is, and
+    /// removes the file.
     pub fn publish_snapshot(
         &mut self,
         partial: PartialSnapshot,
     ) -> Result<(SnapshotInfo, SnapshotHeader), StorageError> {
         self.running()?;
-        let header = partial.finished()?;
-        partial.file.sync().at("sync", &partial.path)?;
-        let path = self.dir.join(names::snapshot(partial.id));
-        self.vfs.seal(&partial.path).at("seal", &partial.path)?;
-        self.vfs.rename(&partial.path, &path).at("rename", &path)?;
+        let header = match self.name_snapshot(&partial) {
+            Ok(header) => header,
+            Err(error) => {
+                // It only takes room; if it stays, the next start removes it.
+                let _ = self.vfs.remove(&partial.path);
+                return Err(error);
+            }
+        };
         self.stop_on_error(|log| log.sync_dir())?;
         let info = SnapshotInfo {
             id: partial.id,
@@ -93,6 +97,16 @@ impl MetadataLog {
     /// The snapshots, ascending.
     pub fn snapshots(&self) -> Vec<SnapshotInfo> {
         self.shared.read().snapshots.clone()
+    }
+
+    /// Gives a whole snapshot its name, its bytes durable.
+    fn name_snapshot(&self, partial: &PartialSnapshot) -> Result<SnapshotHeader, StorageError> {
+        let header = partial.finished()?;
+        partial.sync()?;
+        let path = self.dir.join(names::snapshot(partial.id));
+        self.vfs.seal(&partial.path).at("seal", &partial.path)?;
+        self.vfs.rename(&partial.path, &path).at("rename", &path)?;
+        Ok(header)
     }
 
     fn has_snapshot(&self, id: OffsetAndEpoch) -> bool {
