@@ -3,11 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use quorate_broker::{CacheConfig, LifecycleConfig};
 use quorate_controller::features::{default_levels, supported_features};
 use quorate_controller::{ControllerConfig, KafkaController};
 use quorate_engine::EngineConfig;
 use quorate_metadata::{Listener as BrokerListener, MetadataVersion, SecurityProtocol};
+use quorate_protocol::batch::BatchView;
 use quorate_protocol::messages::controller_registration::Listener;
 use quorate_raft::Config;
 use quorate_server::boot;
@@ -18,13 +20,10 @@ use quorate_server::io::{Address, Now};
 use quorate_server::quorum::QuorumConfig;
 use quorate_server::snapshots::SnapshotConfig;
 use quorate_storage::{FormatSpec, LogConfig, MetaProperties, MetadataLog, Recovered, format};
-use quorate_types::{
-    DirectoryId, IncarnationId, MonoTime, NodeId, Offset, ReplicaKey, Rng, WallTime,
-};
+use quorate_types::{DirectoryId, IncarnationId, MonoTime, NodeId, ReplicaKey, Rng, WallTime};
 
 use crate::disk::SimDisk;
 use crate::process::Process;
-use crate::shadow::ShadowLog;
 use crate::spec::{BROKER_LISTENER, CONTROLLER_LISTENER, PORT, Spec};
 
 /// Where every machine keeps its log.
@@ -76,8 +75,8 @@ pub struct Machine {
 pub struct Started {
     /// What the log says.
     pub recovered: Recovered,
-    /// The log itself.
-    pub log: ShadowLog,
+    /// The batches of the log.
+    pub batches: Vec<Bytes>,
 }
 
 impl Machine {
@@ -172,34 +171,23 @@ impl Machine {
         };
         let (log, recovered) = MetadataLog::open(Arc::new(vfs.clone()), dir, config)
             .map_err(|error| error.to_string())?;
-        let mut shadow = ShadowLog::default();
         let reader = log.reader();
-        while shadow.end() < reader.end() {
-            let from = shadow.end().max(reader.start());
-            let batches = reader
+        let mut batches: Vec<BatchView> = Vec::new();
+        loop {
+            let from = batches.last().map_or(reader.start(), BatchView::end_offset);
+            if from >= reader.end() {
+                break;
+            }
+            let more = reader
                 .read(from, 1 << 20)
                 .map_err(|error| error.to_string())?;
-            if batches.is_empty() {
+            if more.is_empty() {
                 return Err(format!("nothing can be read at {from}"));
             }
-            for batch in batches {
-                shadow.push(&batch.into_bytes())?;
-            }
+            batches.extend(more);
         }
-        if shadow.end() != recovered.end.max(Offset::ZERO) {
-            return Err(format!(
-                "the log ends at {}, not at {}",
-                shadow.end(),
-                recovered.end
-            ));
-        }
-        Ok((
-            DiskWorker::new(log),
-            Started {
-                recovered,
-                log: shadow,
-            },
-        ))
+        let batches = batches.into_iter().map(BatchView::into_bytes).collect();
+        Ok((DiskWorker::new(log), Started { recovered, batches }))
     }
 
     fn controller_config(

@@ -25,22 +25,35 @@ pub struct Entry {
 /// The batches of a log, contiguous.
 #[derive(Debug, Clone, Default)]
 pub struct ShadowLog {
+    /// Where the log starts, and what stands for the bytes before.
+    start: (Offset, u64),
     entries: Vec<Entry>,
 }
 
 impl ShadowLog {
+    /// A log without batches that starts at an offset; `chain` stands for what came before.
+    pub fn starting_at(start: Offset, chain: u64) -> ShadowLog {
+        ShadowLog {
+            start: (start, chain),
+            entries: Vec::new(),
+        }
+    }
+
     /// Adds a batch; an error in words if it does not continue the log.
     pub fn push(&mut self, bytes: &Bytes) -> Result<(), String> {
         let view = BatchView::new(bytes.clone()).map_err(|error| error.to_string())?;
-        if !self.entries.is_empty() && view.base_offset() != self.end() {
-            let (base, end) = (view.base_offset(), self.end());
+        let (base, end) = (view.base_offset(), self.end());
+        if base != end {
             return Err(format!(
                 "a batch at {base} does not continue a log that ends at {end}"
             ));
         }
-        let before = self.entries.last().map_or(0, |entry| entry.chain);
+        let before = self
+            .entries
+            .last()
+            .map_or(self.start.1, |entry| entry.chain);
         self.entries.push(Entry {
-            base: view.base_offset(),
+            base,
             end: view.end_offset(),
             epoch: view.epoch(),
             chain: hash_bytes(before, bytes),
@@ -60,15 +73,20 @@ impl ShadowLog {
             .truncate(self.entries.partition_point(|entry| entry.end <= end));
     }
 
+    /// Where the log starts.
+    pub fn start(&self) -> Offset {
+        self.start.0
+    }
+
     /// Where the log ends.
     pub fn end(&self) -> Offset {
-        self.entries.last().map_or(Offset::ZERO, |entry| entry.end)
+        self.entries.last().map_or(self.start.0, |entry| entry.end)
     }
 
     /// What stands for the bytes up to `end`; nothing if no batch ends there.
     pub fn chain_at(&self, end: Offset) -> Option<u64> {
-        if end == Offset::ZERO {
-            return Some(0);
+        if end == self.start.0 {
+            return Some(self.start.1);
         }
         let index = self
             .entries
@@ -86,16 +104,23 @@ impl ShadowLog {
 
     /// The first batch that two logs do not share, in words.
     pub fn first_difference(&self, other: &ShadowLog) -> String {
-        let pairs = self.entries.iter().zip(&other.entries);
-        for (ours, theirs) in pairs {
-            if ours.chain != theirs.chain {
+        for entry in &self.entries {
+            let theirs = other.entries.iter().find(|theirs| theirs.end >= entry.end);
+            if let Some(theirs) = theirs
+                && theirs.chain != entry.chain
+            {
                 return format!(
                     "they part at {} (epoch {}) and {} (epoch {})",
-                    ours.base, ours.epoch, theirs.base, theirs.epoch
+                    entry.base, entry.epoch, theirs.base, theirs.epoch
                 );
             }
         }
-        format!("one ends at {}, the other at {}", self.end(), other.end())
+        let (start, end) = (self.start(), self.end());
+        format!(
+            "one is {start} to {end}, the other {} to {}",
+            other.start(),
+            other.end()
+        )
     }
 }
 

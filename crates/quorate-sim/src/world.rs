@@ -167,7 +167,7 @@ impl World {
             self.note(Some(id), || {
                 format!("starts, its log ends at {end}, {notes} notes")
             });
-            self.checks.started(id, &started.log)?;
+            self.checks.started(id, &started)?;
         }
         self.history.mix(id.0 as u64);
         self.drive(id)
@@ -320,7 +320,7 @@ impl World {
         };
         let now = self.at();
         for done in reports {
-            self.checks.disk_done(id, &done);
+            self.checks.disk_done(id, &done)?;
             let Some(machine) = self.machines.get_mut(&id) else {
                 return Ok(());
             };

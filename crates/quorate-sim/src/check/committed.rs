@@ -66,6 +66,11 @@ impl Committed {
         log
     }
 
+    /// What stands for the committed bytes up to an offset; nothing if no batch ends there.
+    pub(super) fn chain_at(&self, end: Offset) -> Option<u64> {
+        self.log.chain_at(end)
+    }
+
     /// A new leader must have all that is committed.
     pub(super) fn is_in(&self, id: NodeId, epoch: Epoch, log: &ShadowLog) -> Verdict {
         if log.chain_at(self.end()) == self.log.chain_at(self.end()) {

@@ -9,6 +9,7 @@ use quorate_server::disk::{DiskDone, DiskJob, DiskOp};
 use quorate_types::{NodeId, Offset};
 
 use super::committed::Committed;
+use crate::machine::Started;
 use crate::shadow::ShadowLog;
 use crate::violation::{Verdict, Violation};
 
@@ -40,17 +41,37 @@ impl Logs {
     }
 
     /// A node found that on its disk.
-    pub(super) fn started(&mut self, id: NodeId, found: &ShadowLog) -> Verdict {
+    pub(super) fn started(
+        &mut self,
+        id: NodeId,
+        found: &Started,
+        committed: &Committed,
+    ) -> Verdict {
+        let lost = |detail| Err(Violation::new("what was synced is found again", detail));
+        let start = found.recovered.log_start;
+        let Some(before) = committed.chain_at(start) else {
+            return lost(format!(
+                "the log of {id} starts at {start}, where nothing is committed"
+            ));
+        };
+        let mut log = ShadowLog::starting_at(start, before);
+        for batch in &found.batches {
+            log.push(batch).map_err(|problem| {
+                Violation::new("logs have no holes", format!("{id}: {problem}"))
+            })?;
+        }
         let node = self.nodes.entry(id).or_default();
         let durable = node.durable_end;
-        if node.log.chain_at(durable) != found.chain_at(durable) {
-            let difference = node.log.first_difference(found);
-            let detail = format!("{id} had everything up to {durable} on its disk: {difference}");
-            return Err(Violation::new("what was synced is found again", detail));
+        let covered = log.start() > durable || node.log.chain_at(durable) == log.chain_at(durable);
+        if !covered || log.end() != found.recovered.end {
+            let difference = node.log.first_difference(&log);
+            return lost(format!(
+                "{id} had all up to {durable} on its disk: {difference}"
+            ));
         }
         *node = NodeLog {
-            log: found.clone(),
-            durable_end: found.end(),
+            durable_end: log.end(),
+            log,
             pending: VecDeque::new(),
         };
         Ok(())
@@ -126,7 +147,8 @@ impl Logs {
     pub(super) fn holders(&self, ids: &[NodeId], end: Offset, chain: u64) -> usize {
         let holds = |id: &&NodeId| {
             self.nodes.get(id).is_some_and(|node| {
-                node.durable_end >= end && node.log.chain_at(end) == Some(chain)
+                let same = node.log.chain_at(end) == Some(chain);
+                node.log.start() > end || (node.durable_end >= end && same)
             })
         };
         ids.iter().filter(holds).count()

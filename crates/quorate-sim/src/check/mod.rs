@@ -27,7 +27,7 @@ use self::one_vote::OneVote;
 pub use self::settled::Unsettled;
 use self::watermark::Watermarks;
 use crate::client::Fact;
-use crate::shadow::ShadowLog;
+use crate::machine::Started;
 use crate::violation::Verdict;
 
 /// All laws of a run.
@@ -59,21 +59,21 @@ impl Checks {
     }
 
     /// A node started and found that log on its disk.
-    pub fn started(&mut self, id: NodeId, found: &ShadowLog) -> Verdict {
+    pub fn started(&mut self, id: NodeId, found: &Started) -> Verdict {
         self.watermarks.started(id);
         self.images.started(id);
         self.votes.started(id);
-        self.logs.started(id, found)
+        self.logs.started(id, found, &self.committed)
     }
 
     /// A node gave out a disk job.
     pub fn job(&mut self, id: NodeId, job: &DiskJob) -> Verdict {
         if let DiskJob::Write {
+            seq,
             op: DiskOp::SaveElection { state, .. },
-            ..
         } = job
         {
-            self.votes.saves(id, state)?;
+            self.votes.saves(id, *seq, state);
         }
         let committed_end = self.committed.end();
         self.logs.job(id, job, |log, cut| {
@@ -82,8 +82,12 @@ impl Checks {
     }
 
     /// A node's disk reports.
-    pub fn disk_done(&mut self, id: NodeId, done: &DiskDone) {
+    pub fn disk_done(&mut self, id: NodeId, done: &DiskDone) -> Verdict {
         self.logs.done(id, done, &self.committed);
+        match done {
+            DiskDone::Durable { upto } => self.votes.durable(id, *upto),
+            _ => Ok(()),
+        }
     }
 
     /// A node came to rest after its inputs; its disk jobs were told before.

@@ -1,27 +1,46 @@
 //! Law: a voter votes for one candidate an epoch, and its epoch never falls, whatever happens to it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
-use quorate_raft::ElectionState;
+use quorate_raft::{DiskSeq, ElectionState};
 use quorate_types::{Epoch, NodeId};
 
 use crate::violation::{Verdict, Violation};
 
-/// The votes that nodes wanted to be on their disks.
+/// The votes that nodes have on their disks.
 #[derive(Debug, Default)]
 pub(super) struct OneVote {
     votes: BTreeMap<(NodeId, Epoch), NodeId>,
     epochs: BTreeMap<NodeId, Epoch>,
+    /// What the disks have not reported yet; a vote that never got there was never given.
+    pending: BTreeMap<NodeId, VecDeque<(DiskSeq, ElectionState)>>,
 }
 
 impl OneVote {
-    /// A process that starts may find an older epoch than the one that its disk never took.
+    /// A process starts.
     pub(super) fn started(&mut self, id: NodeId) {
-        self.epochs.remove(&id);
+        self.pending.remove(&id);
     }
 
-    /// A node saves that.
-    pub(super) fn saves(&mut self, id: NodeId, state: &ElectionState) -> Verdict {
+    /// A node wants that saved.
+    pub(super) fn saves(&mut self, id: NodeId, seq: DiskSeq, state: &ElectionState) {
+        self.pending.entry(id).or_default().push_back((seq, *state));
+    }
+
+    /// A node's disk has done everything up to there.
+    pub(super) fn durable(&mut self, id: NodeId, upto: DiskSeq) -> Verdict {
+        while let Some((seq, state)) = self.pending.get(&id).and_then(|pending| pending.front()) {
+            if *seq > upto {
+                break;
+            }
+            let state = *state;
+            self.saved(id, &state)?;
+            self.pending.entry(id).or_default().pop_front();
+        }
+        Ok(())
+    }
+
+    fn saved(&mut self, id: NodeId, state: &ElectionState) -> Verdict {
         let law = "one vote an epoch";
         if let Some(before) = self.epochs.insert(id, state.epoch)
             && before > state.epoch
@@ -49,28 +68,44 @@ mod tests {
 
     use super::*;
 
-    fn state(epoch: i32, voted: Option<i32>) -> ElectionState {
+    fn save(law: &mut OneVote, seq: u64, epoch: i32, voted: Option<i32>) -> Verdict {
         let voted = voted.map(|id| ReplicaKey::new(NodeId(id), None));
-        ElectionState {
+        let state = ElectionState {
             epoch: Epoch(epoch),
             leader: None,
             voted,
-        }
+        };
+        law.saves(NodeId(1), DiskSeq(seq), &state);
+        law.durable(NodeId(1), DiskSeq(seq))
     }
 
     #[test]
     fn a_second_vote_is_noticed_even_after_a_restart() {
         let mut law = OneVote::default();
-        assert!(law.saves(NodeId(1), &state(4, Some(2))).is_ok());
-        assert!(law.saves(NodeId(1), &state(4, None)).is_ok());
+        assert!(save(&mut law, 1, 4, Some(2)).is_ok());
+        assert!(save(&mut law, 2, 4, None).is_ok());
         law.started(NodeId(1));
-        assert!(law.saves(NodeId(1), &state(4, Some(3))).is_err());
+        assert!(save(&mut law, 1, 4, Some(3)).is_err());
     }
 
     #[test]
-    fn an_epoch_may_fall_only_with_the_process() {
+    fn a_vote_that_was_never_saved_does_not_count() {
         let mut law = OneVote::default();
-        assert!(law.saves(NodeId(1), &state(4, None)).is_ok());
-        assert!(law.saves(NodeId(1), &state(3, None)).is_err());
+        let voted = Some(ReplicaKey::new(NodeId(2), None));
+        let state = ElectionState {
+            epoch: Epoch(4),
+            leader: None,
+            voted,
+        };
+        law.saves(NodeId(1), DiskSeq(1), &state);
+        law.started(NodeId(1));
+        assert!(save(&mut law, 1, 4, Some(3)).is_ok());
+    }
+
+    #[test]
+    fn an_epoch_never_falls() {
+        let mut law = OneVote::default();
+        assert!(save(&mut law, 1, 4, None).is_ok());
+        assert!(save(&mut law, 2, 3, None).is_err());
     }
 }
