@@ -328,3 +328,148 @@ impl Net {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+
+    struct Rig {
+        net: Net,
+        queue: Queue,
+        rng: Rng,
+        now: MonoTime,
+        link: LinkId,
+    }
+
+    const ONE: NodeId = NodeId(1);
+    const OTHER: NodeId = NodeId(2);
+
+    impl Rig {
+        fn new(seed: u64) -> Rig {
+            let mut net = Net::new((Duration::from_micros(100), Duration::from_millis(5)));
+            let conn = ConnId::Dialed(1);
+            let dialer = End {
+                machine: ONE,
+                life: 1,
+                conn,
+            };
+            let (link, _) = net.connect(dialer, OTHER, 1);
+            let (queue, rng) = (Queue::default(), Rng::new(seed));
+            Rig {
+                net,
+                queue,
+                rng,
+                now: MonoTime::ZERO,
+                link,
+            }
+        }
+
+        fn send(&mut self, text: &'static str) {
+            let parcel = Parcel::Frame(Bytes::from_static(text.as_bytes()));
+            let Rig {
+                net,
+                queue,
+                rng,
+                now,
+                link,
+            } = self;
+            net.send(*now, rng, queue, *link, Side::Acceptor, parcel);
+        }
+
+        /// What arrives within some time, in order.
+        fn arriving(&mut self, within: Duration) -> Vec<String> {
+            let until = self.now + within;
+            let mut arrived = Vec::new();
+            while let Some((at, event)) = self.queue.pop(until) {
+                self.now = at;
+                let Event::Arrive { link, side, parcel } = event else {
+                    continue;
+                };
+                match self.net.arrives(link, side, parcel) {
+                    Arrival::At(_, Parcel::Frame(frame)) => {
+                        arrived.push(String::from_utf8_lossy(&frame).into_owned());
+                    }
+                    Arrival::At(end, Parcel::Closed) => {
+                        arrived.push(format!("closed {}", end.machine))
+                    }
+                    _ => {}
+                }
+            }
+            self.now = until;
+            arrived
+        }
+
+        fn heal(&mut self) {
+            self.net.heal(self.now, &mut self.rng, &mut self.queue);
+        }
+    }
+
+    #[test]
+    fn frames_of_one_connection_arrive_in_their_order() {
+        let mut rig = Rig::new(1);
+        for text in ["a", "b", "c", "d"] {
+            rig.send(text);
+        }
+        assert_eq!(rig.arriving(Duration::from_secs(1)), ["a", "b", "c", "d"]);
+    }
+
+    #[test]
+    fn what_a_cut_catches_arrives_late_and_in_order_or_is_lost_with_its_connection() {
+        let (mut late, mut lost) = (0, 0);
+        for seed in 0..20 {
+            let mut rig = Rig::new(seed);
+            rig.send("a");
+            rig.send("b");
+            rig.net.cut(ONE, OTHER);
+            rig.send("c");
+            assert!(rig.arriving(Duration::from_secs(1)).is_empty());
+            rig.heal();
+            let arrived = rig.arriving(Duration::from_secs(1));
+            match arrived.len() {
+                3 => {
+                    assert_eq!(arrived, ["a", "b", "c"]);
+                    late += 1;
+                }
+                _ => {
+                    assert!(
+                        arrived.iter().all(|text| text.starts_with("closed")),
+                        "{arrived:?}"
+                    );
+                    lost += 1;
+                }
+            }
+        }
+        assert!(late > 0 && lost > 0, "{late} {lost}");
+    }
+
+    #[test]
+    fn a_reset_loses_what_is_under_way_and_both_sides_learn_of_it() {
+        let mut rig = Rig::new(1);
+        rig.send("a");
+        let Rig {
+            net,
+            queue,
+            rng,
+            now,
+            link,
+        } = &mut rig;
+        net.reset(*now, rng, queue, *link);
+        let mut arrived = rig.arriving(Duration::from_secs(1));
+        arrived.sort();
+        assert_eq!(arrived, ["closed 1", "closed 2"]);
+    }
+
+    #[test]
+    fn a_connection_is_forgotten_when_both_sides_let_go() {
+        let mut rig = Rig::new(1);
+        let ends = [rig.net.ends_of(ONE, 1), rig.net.ends_of(OTHER, 1)].concat();
+        assert_eq!(ends.len(), 2);
+        rig.net.let_go(ends[0]);
+        rig.send("a");
+        assert!(rig.arriving(Duration::from_secs(1)).len() < 2);
+        rig.net.let_go(ends[1]);
+        assert!(rig.net.links().is_empty());
+    }
+}

@@ -203,3 +203,90 @@ impl Expected {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use quorate_engine::Machine;
+    use quorate_metadata::{KafkaMetadata, MetadataVersion};
+    use quorate_protocol::records::TopicRecord;
+    use quorate_types::{Offset, Uuid};
+
+    use super::*;
+
+    const ID: Uuid = Uuid([7; 16]);
+
+    fn image() -> MetadataImage {
+        let mut image = MetadataImage::default();
+        let record = TopicRecord {
+            name: "t".into(),
+            topic_id: ID,
+            ..Default::default()
+        };
+        let record = MetadataVersion::LATEST.versioned(record);
+        KafkaMetadata::apply(&mut image, &record, Offset(0)).expect("a topic record fits");
+        image
+    }
+
+    fn create() -> Op {
+        Op::Create {
+            topic: "t".into(),
+            partitions: 0,
+            replicas: 1,
+        }
+    }
+
+    fn delete() -> Op {
+        Op::Delete { topic: "t".into() }
+    }
+
+    fn done(id: Option<Uuid>) -> Outcome {
+        Outcome::Done(id.map(TopicId))
+    }
+
+    fn play(facts: &[Fact], image: &MetadataImage) -> Verdict {
+        let mut law = Acknowledged::default();
+        for fact in facts {
+            law.fact(fact, image)?;
+        }
+        law.all(image)
+    }
+
+    #[test]
+    fn a_topic_that_was_acknowledged_must_be_there_under_its_id() {
+        let facts = [
+            Fact::Asked(create()),
+            Fact::Learnt(create(), done(Some(ID))),
+        ];
+        assert_eq!(play(&facts, &image()), Ok(()));
+        assert!(play(&facts, &MetadataImage::default()).is_err());
+        let other = [
+            Fact::Asked(create()),
+            Fact::Learnt(create(), done(Some(Uuid([8; 16])))),
+        ];
+        assert!(play(&other, &image()).is_err());
+    }
+
+    #[test]
+    fn a_topic_that_was_deleted_must_be_gone_unless_a_create_is_still_loose() {
+        let lost = Outcome::Unknown("lost".into());
+        let deleted = [
+            Fact::Asked(create()),
+            Fact::Asked(delete()),
+            Fact::Learnt(delete(), done(None)),
+        ];
+        assert!(play(&deleted, &image()).is_err());
+        let mut loose = deleted.to_vec();
+        loose.insert(1, Fact::Learnt(create(), lost));
+        assert_eq!(play(&loose, &image()), Ok(()));
+        assert_eq!(play(&loose, &MetadataImage::default()), Ok(()));
+    }
+
+    #[test]
+    fn what_nobody_asked_for_must_not_be_there() {
+        assert!(play(&[], &image()).is_err());
+        let refused = Outcome::Refused(ErrorCode::InvalidReplicationFactor);
+        let facts = [Fact::Asked(create()), Fact::Learnt(create(), refused)];
+        assert!(play(&facts, &image()).is_err());
+        assert_eq!(play(&facts, &MetadataImage::default()), Ok(()));
+    }
+}
