@@ -1,0 +1,79 @@
+//! What documents point at is there: files named in the architecture, links of every page.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::tree;
+
+/// The pages that people read, as paths from the root.
+fn pages() -> Vec<String> {
+    let root = tree::root();
+    let mut pages: Vec<String> = ["README.md", "CHANGELOG.md", "interop/README.md"]
+        .map(str::to_owned)
+        .into();
+    pages.extend(
+        tree::files(&root.join("docs"), "md")
+            .iter()
+            .map(|page| tree::short(page)),
+    );
+    pages
+}
+
+/// The files that a text names in backticks, by their last parts: `tail.rs`, `quorum/calls.rs`.
+fn named_files(text: &str) -> BTreeSet<&str> {
+    text.split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|name| name.ends_with(".rs"))
+        .collect()
+}
+
+/// The targets of a text's links that are files here, without their anchors.
+fn linked_files(text: &str) -> BTreeSet<&str> {
+    text.split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next())
+        .filter(|target| !target.contains("://") && !target.starts_with('#'))
+        .filter_map(|target| target.split('#').next())
+        .collect()
+}
+
+#[test]
+fn files_that_the_architecture_names_exist() {
+    let root = tree::root();
+    let mut files = Vec::new();
+    for directory in ["crates", "examples", "benches"] {
+        files.extend(tree::files(&root.join(directory), "rs"));
+    }
+    let text = tree::read(&root.join("docs/architecture.md"));
+    let named = named_files(&text);
+    assert!(named.len() > 20, "{named:?}");
+    for name in named {
+        let exists = files.iter().any(|file| file.ends_with(Path::new(name)));
+        assert!(
+            exists,
+            "docs/architecture.md names {name}, which is not there"
+        );
+    }
+}
+
+#[test]
+fn links_between_pages_lead_somewhere() {
+    for page in pages() {
+        let path = tree::root().join(&page);
+        let text = tree::read(&path);
+        for target in linked_files(&text) {
+            let there = path
+                .parent()
+                .is_some_and(|directory| directory.join(target).exists());
+            assert!(there, "{page} links to {target}, which is not there");
+        }
+    }
+}
+
+#[test]
+fn names_and_links_are_told_from_other_text() {
+    let text = "see `a/b.rs` and `x`, [one](docs/c.md#part), [two](#part), [three](https://x.y/z)";
+    assert_eq!(named_files(text), BTreeSet::from(["a/b.rs"]));
+    assert_eq!(linked_files(text), BTreeSet::from(["docs/c.md"]));
+}

@@ -1,0 +1,6 @@
+//! What the workspace as a whole is held to: its arrows, its sources, its documents.
+
+mod documents;
+mod edges;
+mod sources;
+mod tree;
