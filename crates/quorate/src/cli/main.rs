@@ -4,6 +4,9 @@
 //! here that becomes an exit code: 0 well, 1 failed, 2 used wrongly.
 
 mod dump;
+mod format;
+mod info;
+mod settings;
 
 use std::process::ExitCode;
 
@@ -25,14 +28,26 @@ struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Format(format::Format),
+    Info(info::Info),
     Dump(dump::Dump),
+    Settings(settings::Show),
+    /// Print a new random id, for a cluster or a directory.
+    RandomUuid,
 }
 
 fn main() -> ExitCode {
     // Usage errors end the program in here, with code 2.
     let args = Args::parse();
     let done = match args.command {
+        Command::Format(format) => format.run(),
+        Command::Info(info) => info.run(),
         Command::Dump(dump) => dump.run(),
+        Command::Settings(show) => show.run(),
+        Command::RandomUuid => {
+            println!("{}", quorate::node::entropy().uuid());
+            Ok(true)
+        }
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,

@@ -1,6 +1,7 @@
 //! The program `quorate`, run as an operator runs it.
 
 mod dump;
+mod format;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
