@@ -37,6 +37,7 @@ pub struct Machine {
     pub bootstrap: Vec<Address>,
     pub static_voters: Option<VoterSet>,
     pub snapshots: SnapshotConfig,
+    pub log: LogConfig,
     /// How often a controller writes when it has nothing to write.
     pub idle: Option<Duration>,
     /// What its log said when the process was started.
@@ -63,6 +64,7 @@ impl Machine {
             bootstrap: Vec::new(),
             static_voters: None,
             snapshots: SnapshotConfig::default(),
+            log: LogConfig::default(),
             idle: Some(Duration::from_millis(500)),
             recovered: None,
             events: Vec::new(),
@@ -112,7 +114,7 @@ impl Machine {
         self.published = None;
         let properties = MetaProperties::read(&self.disk, dir).map_err(|e| text(&e))?;
         let cluster_id = properties.cluster_id.unwrap();
-        let config = LogConfig::default();
+        let config = self.log.clone();
         let (log, recovered) =
             MetadataLog::open(Arc::new(self.disk.clone()), dir, config).map_err(|e| text(&e))?;
         let local = ReplicaKey::new(self.id, properties.directory);
