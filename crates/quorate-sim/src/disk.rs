@@ -31,6 +31,8 @@ pub struct SimDisk {
     health: Health,
     /// Whether a round was due while the disk hung.
     overdue: bool,
+    /// Whether somebody will come to settle it.
+    quiet_planned: bool,
     /// Whether something was done to it that only a mended disk does not have.
     ill: bool,
 }
@@ -45,6 +47,7 @@ impl SimDisk {
             running: None,
             health: Health::Good,
             overdue: false,
+            quiet_planned: false,
             ill: false,
         }
     }
@@ -101,6 +104,22 @@ impl SimDisk {
         }
         let jobs = self.running.take()?;
         Some(self.worker.as_mut()?.run(jobs))
+    }
+
+    /// Whether something was reported that is not synced and is to be synced once it is quiet; says
+    /// so once for each time.
+    pub fn wants_quiet(&mut self) -> bool {
+        let unsettled = self.worker.as_ref().is_some_and(DiskWorker::is_unsettled);
+        unsettled && self.running.is_none() && !std::mem::replace(&mut self.quiet_planned, true)
+    }
+
+    /// It may be quiet now: what came of syncing, if it is.
+    pub fn settle(&mut self) -> Option<DiskDone> {
+        self.quiet_planned = false;
+        if self.running.is_some() || self.health == Health::Hanging {
+            return None;
+        }
+        self.worker.as_mut()?.settle()
     }
 
     /// Changes its health; says whether a round that hung is due now.
@@ -174,6 +193,7 @@ impl SimDisk {
         self.running = None;
         self.waiting.clear();
         self.overdue = false;
+        self.quiet_planned = false;
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use quorate_broker::{CacheConfig, LifecycleConfig};
+use quorate_broker::{CacheConfig, LifecycleConfig, clean_shutdown};
 use quorate_controller::features::{default_levels, supported_features};
 use quorate_controller::{ControllerConfig, KafkaController};
 use quorate_engine::EngineConfig;
@@ -18,9 +18,11 @@ use quorate_server::controller::{ControllerIdentity, ControllerNode, ControllerN
 use quorate_server::disk::DiskWorker;
 use quorate_server::io::{Address, Now};
 use quorate_server::quorum::QuorumConfig;
-use quorate_server::snapshots::SnapshotConfig;
+use quorate_storage::vfs::Vfs;
 use quorate_storage::{FormatSpec, LogConfig, MetaProperties, MetadataLog, Recovered, format};
-use quorate_types::{DirectoryId, IncarnationId, MonoTime, NodeId, ReplicaKey, Rng, WallTime};
+use quorate_types::{
+    BrokerEpoch, DirectoryId, IncarnationId, MonoTime, NodeId, ReplicaKey, Rng, WallTime,
+};
 
 use crate::disk::SimDisk;
 use crate::process::Process;
@@ -149,7 +151,8 @@ impl Machine {
             let node = ControllerNode::new(config, boot, rng.fork(), now);
             Process::Controller(Box::new(node.map_err(|error| error.to_string())?))
         } else {
-            let config = broker_config(spec, local, quorum, rng);
+            let mut config = broker_config(spec, local, quorum, rng);
+            config.lifecycle.previous_epoch = self.clean_shutdown()?;
             let node = BrokerNode::new(config, boot, rng.fork(), now);
             Process::Broker(Box::new(node.map_err(|error| error.to_string())?))
         };
@@ -187,7 +190,24 @@ impl Machine {
             batches.extend(more);
         }
         let batches = batches.into_iter().map(BatchView::into_bytes).collect();
-        Ok((DiskWorker::new(log), Started { recovered, batches }))
+        let worker = match self.role {
+            Role::Controller(_) => DiskWorker::new(log),
+            _ => DiskWorker::of_observer(log).noting_in(Arc::new(vfs.clone()), DIRECTORY.into()),
+        };
+        Ok((worker, Started { recovered, batches }))
+    }
+
+    /// The epoch of the broker that ended here last, if it ended cleanly; its note is taken away.
+    fn clean_shutdown(&self) -> Result<Option<BrokerEpoch>, String> {
+        let vfs = self.disk.vfs();
+        let path = Path::new(DIRECTORY).join(clean_shutdown::FILE_NAME);
+        let Ok(note) = vfs.read_all(&path, 4096) else {
+            return Ok(None);
+        };
+        vfs.remove(&path)
+            .and_then(|()| vfs.sync_dir(Path::new(DIRECTORY)))
+            .map_err(|error| error.to_string())?;
+        Ok(clean_shutdown::previous_epoch([Some(&note[..])]))
     }
 
     fn controller_config(
@@ -238,7 +258,7 @@ fn quorum_config(spec: &Spec, local: ReplicaKey, controller: bool) -> QuorumConf
         listener: CONTROLLER_LISTENER.to_owned(),
         bootstrap,
         tail_bytes: spec.tail_bytes,
-        snapshots: SnapshotConfig::default(),
+        snapshots: spec.snapshots.clone(),
     }
 }
 

@@ -50,6 +50,13 @@ pub enum Event {
         /// Which of its processes.
         life: u64,
     },
+    /// A disk may have been quiet for long enough to sync what can wait.
+    Quiet {
+        /// Whose.
+        machine: NodeId,
+        /// Of which of its processes.
+        life: u64,
+    },
     /// A round of a disk ends.
     Disk {
         /// Whose.

@@ -42,6 +42,8 @@ impl Report {
             "shutdowns": counts.shutdowns,
             "cuts": counts.cuts,
             "resets": counts.resets,
+            "snapshots": counts.snapshots,
+            "fetched_snapshots": counts.fetched_snapshots,
             "slow_disks": counts.slow_disks,
             "clock_jumps": counts.clock_jumps,
         })
@@ -60,7 +62,7 @@ impl fmt::Display for Report {
         write!(
             f,
             "; {:.1} s, {} records, {} epochs, {} acknowledged, {} unknown, {} crashes, {} cuts, \
-             {} failed disks",
+             {} failed disks, {} snapshots, {} fetched",
             self.time.as_secs_f64(),
             self.committed,
             self.epochs,
@@ -69,6 +71,8 @@ impl fmt::Display for Report {
             counts.crashes,
             counts.cuts,
             counts.disk_failures,
+            counts.snapshots,
+            counts.fetched_snapshots,
         )?;
         match self.settled_after {
             Some(time) => write!(f, ", settled after {:.1} s", time.as_secs_f64()),

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use quorate_server::snapshots::SnapshotConfig;
+use quorate_storage::Retention;
 use quorate_types::{DirectoryId, Endpoint, NodeId, Rng, VersionRange, Voter, VoterSet};
 
 /// The name of the controllers' listener.
@@ -47,6 +49,8 @@ pub struct Spec {
     pub segment_bytes: u64,
     /// How much of the log a node keeps in memory: little, so that it must read its files.
     pub tail_bytes: usize,
+    /// When nodes write snapshots and drop old log.
+    pub snapshots: SnapshotConfig,
     /// How long a client rests between two changes.
     pub client_pause: (Duration, Duration),
     /// How long the kernel tries to connect to a machine that says nothing.
@@ -80,6 +84,15 @@ impl Spec {
             heartbeat_interval: if brisk { ms(400) } else { ms(2000) },
             segment_bytes: [600, 4_000, 1 << 30][rng.index(3)],
             tail_bytes: [0, 1_500, 1 << 22][rng.index(3)],
+            snapshots: SnapshotConfig {
+                max_bytes: [0, 1_500, 6_000][rng.index(3)],
+                max_age: [Duration::ZERO, ms(3_000)][rng.index(2)],
+                retention: Retention {
+                    bytes: [None, Some(0), Some(8_000)][rng.index(3)],
+                    age_ms: [None, Some(2_000)][rng.index(2)],
+                },
+                clean_every: ms(700),
+            },
             client_pause: (ms(10), ms(100 + rng.below(500))),
             connect_timeout: ms(1500),
         }

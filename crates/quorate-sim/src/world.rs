@@ -24,6 +24,9 @@ use crate::violation::{Verdict, Violation};
 /// When the world begins, on the wall.
 const FIRST_WALL_MS: i64 = 1_700_000_000_000;
 
+/// How long a disk must be quiet before what can wait is synced.
+const QUIET: Duration = Duration::from_millis(200);
+
 /// How often a node may want to be driven at one instant.
 const SPINS_MAX: u32 = 2_000;
 
@@ -44,6 +47,10 @@ pub struct Counts {
     pub resets: u64,
     /// Disks that were slow or hung for a while.
     pub slow_disks: u64,
+    /// Snapshots that nodes wrote.
+    pub snapshots: u64,
+    /// Snapshots that nodes fetched.
+    pub fetched_snapshots: u64,
     /// Jumps of the wall clock.
     pub clock_jumps: u64,
     /// Answers from which a client could not tell what came of its request.
@@ -202,6 +209,7 @@ impl World {
             Event::Arrive { link, side, parcel } => self.arrive(link, side, parcel),
             Event::Wake { machine, life } => self.wake(machine, life),
             Event::Disk { machine, life } => self.disk_round(machine, life),
+            Event::Quiet { machine, life } => self.disk_settles(machine, life),
         }
     }
 
@@ -318,12 +326,31 @@ impl World {
         let Some(reports) = machine.disk.finish() else {
             return Ok(());
         };
+        self.disk_reports(id, reports)?;
+        self.disk_starts(id);
+        self.drive(id)
+    }
+
+    fn disk_settles(&mut self, id: NodeId, life: u64) -> Verdict {
+        let Some(machine) = self.machines.get_mut(&id).filter(|m| m.life == life) else {
+            return Ok(());
+        };
+        let Some(failed) = machine.disk.settle() else {
+            return Ok(());
+        };
+        self.disk_reports(id, vec![failed])?;
+        self.drive(id)
+    }
+
+    fn disk_reports(&mut self, id: NodeId, reports: Vec<DiskDone>) -> Verdict {
         let now = self.at();
         for done in reports {
             self.checks.disk_done(id, &done)?;
             let Some(machine) = self.machines.get_mut(&id) else {
                 return Ok(());
             };
+            let fetched = matches!(done, DiskDone::Installed { .. });
+            self.counts.fetched_snapshots += u64::from(fetched);
             if let DiskDone::Failed { error, .. } = &done {
                 machine.write_failed = true;
                 self.counts.disk_failures += 1;
@@ -334,21 +361,22 @@ impl World {
                 process.handle(now, Input::Disk(done));
             }
         }
-        self.disk_starts(id);
-        self.drive(id)
+        Ok(())
     }
 
     /// Starts a round of a disk if there is work.
     pub(crate) fn disk_starts(&mut self, id: NodeId) {
-        if let Some(machine) = self.machines.get_mut(&id)
-            && machine.disk.start()
-        {
+        let Some(machine) = self.machines.get_mut(&id) else {
+            return;
+        };
+        let life = machine.life;
+        if machine.disk.start() {
             let after = machine.disk.latency(&mut self.rng, self.spec.disk_latency);
-            let event = Event::Disk {
-                machine: id,
-                life: machine.life,
-            };
+            let event = Event::Disk { machine: id, life };
             self.queue.add_after(self.now, after, event);
+        } else if machine.disk.wants_quiet() {
+            let event = Event::Quiet { machine: id, life };
+            self.queue.add_after(self.now, QUIET, event);
         }
     }
 
@@ -491,6 +519,8 @@ impl World {
                     self.checks.active(id, *epoch)?;
                     self.history.mix(epoch.0 as u64);
                 }
+                let written = matches!(event, NodeEvent::SnapshotWritten { .. });
+                self.counts.snapshots += u64::from(written);
                 self.note(Some(id), || event);
             }
             Output::Published(published) => {
