@@ -8,6 +8,7 @@
 
 mod api_versions;
 mod engine_log;
+mod kraft_version;
 mod registration;
 mod requests;
 
@@ -23,6 +24,7 @@ use quorate_raft::{Boot, BootError};
 use quorate_types::{MonoTime, Offset, Rng};
 
 use self::engine_log::EngineLog;
+use self::kraft_version::Upgrades;
 pub use self::registration::ControllerIdentity;
 use self::registration::Registration;
 use crate::changes;
@@ -69,6 +71,7 @@ pub struct ControllerNode {
     /// Requests that the quorum answers.
     asked: BTreeMap<u64, ReplyTo>,
     parked: BTreeMap<Ticket, Parked>,
+    upgrades: Upgrades,
     /// Names requests of either kind.
     last_token: u64,
     published: MetadataImage,
@@ -101,6 +104,7 @@ impl ControllerNode {
             engine: Engine::new(config.controller, rng.fork(), config.engine),
             asked: BTreeMap::new(),
             parked: BTreeMap::new(),
+            upgrades: Upgrades::default(),
             last_token: 0,
             published: MetadataImage::default(),
             published_end: Offset::ZERO,
@@ -154,6 +158,7 @@ impl ControllerNode {
                     self.engine.high_watermark(offset);
                     // Whoever waits for this is answered before the followers are told of it.
                     self.take_engine_outputs(now);
+                    self.answer_upgrades(offset);
                 }
                 QuorumEvent::Leader {
                     epoch,
@@ -164,6 +169,7 @@ impl ControllerNode {
                         Some(from) => self.engine.leader(epoch, from),
                         None => self.engine.not_leader(),
                     }
+                    self.give_up_upgrades();
                     self.registration.leader_changed(now.mono);
                     self.event(NodeEvent::QuorumLeader { epoch, leader });
                 }
@@ -221,7 +227,7 @@ impl ControllerNode {
             any = true;
             match output {
                 engine::Output::Stable { .. } => self.publish(now),
-                engine::Output::Reply { ticket, result } => self.reply(ticket, result),
+                engine::Output::Reply { ticket, result } => self.reply(now, ticket, result),
                 engine::Output::Active { epoch } => self.event(NodeEvent::Active { epoch }),
                 engine::Output::Inactive { .. } => self.event(NodeEvent::Inactive),
                 engine::Output::Fault(fault) => self.fault(&fault),
@@ -265,7 +271,7 @@ impl ControllerNode {
         self.quorum.published(now, end, self.engine.snapshot());
     }
 
-    fn reply(&mut self, ticket: Ticket, result: Result<Reply, Refused>) {
+    fn reply(&mut self, now: Now, ticket: Ticket, result: Result<Reply, Refused>) {
         if self.registration.is_own(ticket) {
             return self.registration.decided(result);
         }
@@ -274,9 +280,15 @@ impl ControllerNode {
         };
         match result {
             Ok(reply) => {
-                to.send(&Response::from(reply), &mut self.inbound, &mut self.scratch);
+                let response = self.go_on_upgrading(now, ticket, &to, reply.into());
+                if let Some(response) = response {
+                    to.send(&response, &mut self.inbound, &mut self.scratch);
+                }
             }
-            Err(refused) => self.refuse(&to, &body, refused),
+            Err(refused) => {
+                self.forget_upgrade(ticket);
+                self.refuse(&to, &body, refused);
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 //! | request | answered by |
 //! |---|---|
 //! | the quorum's own | [`Quorum`](crate::quorum::Quorum) |
+//! | UpdateFeatures | the engine, and the quorum where it names `kraft.version` |
 //! | reads that any controller may answer | the published image |
 //! | everything that changes metadata | the engine, if it is active |
 //! | Envelope | whoever answers the request inside |
@@ -116,10 +117,16 @@ impl ControllerNode {
         let rest = self
             .quorum
             .request(now, &mut self.names, token, version, request);
-        let Some(request) = rest else {
+        let Some(mut request) = rest else {
             self.asked.insert(token, to);
             return;
         };
+        if let Request::UpdateFeatures(update) = &mut request
+            && let Err(refused) = self.begin_upgrade(now, Ticket(token), update)
+        {
+            let response = Response::from(refused);
+            return to.send(&response, &mut self.inbound, &mut self.scratch);
+        }
         if let Some(response) = self.read(&request, version) {
             return to.send(&response, &mut self.inbound, &mut self.scratch);
         }

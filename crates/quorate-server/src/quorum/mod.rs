@@ -7,6 +7,7 @@
 //! - Committed batches are read from the tail, or from disk where a reader has fallen behind.
 
 mod calls;
+mod members;
 mod requests;
 mod snapshots;
 mod wire;
