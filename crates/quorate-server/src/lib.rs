@@ -18,6 +18,7 @@
 //!   its own, or inside the simulator.
 //! - [`links::Links`] are the connections that a node makes, [`inbound::Inbound`] those that others
 //!   made to it, and the order of their answers.
+//! - [`snapshots`] says when a node writes a snapshot of its own, piece by piece.
 //! - [`boot`] turns what recovery found on disk into what a node starts from.
 //!
 //! What is held to, in both kinds of node:
