@@ -40,6 +40,11 @@ class Quorum:
     def bootstrap_controllers(self):
         return ",".join(self.controllers)
 
+    @property
+    def reachable_controllers(self):
+        """The controllers that a tool should ask."""
+        return self.bootstrap_controllers
+
     def metadata_logs(self):
         """The segments of the controllers' metadata log."""
         found = sorted(self.data_dir.glob("**/__cluster_metadata-0/*.log"))
@@ -47,12 +52,14 @@ class Quorum:
             raise Failed(f"no __cluster_metadata-0/*.log below {self.data_dir}")
         return found
 
+    def tool(self, *args, through=None, **how):
+        """Runs kafka-metadata-quorum, through one controller or whichever answers; what it printed."""
+        address = through or self.reachable_controllers
+        return self.lab.kafka.tool("kafka-metadata-quorum", "--bootstrap-controller", address, *args, **how)
+
     def status(self):
         """What the quorum says of itself, as the tool prints it."""
-        out = self.lab.kafka.tool(
-            "kafka-metadata-quorum", "--bootstrap-controller", self.bootstrap_controllers, "describe", "--status"
-        )
-        return dict(re.findall(r"^(\w+):\s+(.*)$", out, re.MULTILINE))
+        return dict(re.findall(r"^(\w+):\s+(.*)$", self.tool("describe", "--status"), re.MULTILINE))
 
     def servers(self):
         """The processes, whichever they are."""
@@ -77,16 +84,16 @@ class Quorum:
 
 
 class QuorateCluster(Quorum):
-    """The example's process: three controllers, and our own brokers or none."""
+    """The example's process: controllers, and our own brokers or none."""
 
     kind = "quorate"
 
-    def __init__(self, lab, brokers):
+    def __init__(self, lab, brokers, controllers=CONTROLLERS):
         super().__init__(lab)
         if not lab.example.exists():
             raise Failed(f"no {lab.example}: cargo build --release --example cluster")
-        words = ["--controllers", CONTROLLERS, "--brokers", brokers, "--json"]
-        words += ["--base-port", free_ports(CONTROLLERS + 10), "--data-dir", self.data_dir]
+        words = ["--controllers", controllers, "--brokers", brokers, "--json"]
+        words += ["--base-port", free_ports(controllers + 10), "--data-dir", self.data_dir]
         self.server = lab.server(Server("cluster", [lab.example, *words], lab.log("cluster")))
 
     def start(self):
@@ -119,6 +126,43 @@ class QuorateCluster(Quorum):
         raise Skipped("the example's controllers are one process; its tour crashes the active one")
 
 
+class StockController:
+    """A stock Kafka controller: its files, and its process."""
+
+    def __init__(self, lab, node_id, address, bootstrap, home):
+        self.lab = lab
+        self.node_id = node_id
+        self.address = address
+        self.properties = write_properties(
+            home / "server.properties",
+            {
+                "process.roles": "controller",
+                "node.id": node_id,
+                "controller.quorum.bootstrap.servers": bootstrap,
+                "controller.listener.names": "CONTROLLER",
+                "listeners": f"CONTROLLER://{address}",
+                "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+                "log.dirs": home / "data",
+            },
+        )
+        log = lab.log(f"controller-{node_id}")
+        self.server = lab.server(lab.kafka.server(f"controller {node_id}", self.properties, log))
+
+    def format(self, cluster_id, *args):
+        """Formats its log directory; what the tool said."""
+        return self.lab.kafka.format(self.properties, cluster_id, *args)
+
+    def start(self):
+        """Starts it and waits until it serves."""
+        self.server.start()
+        return self.wait_until_started()
+
+    def wait_until_started(self):
+        """Waits until it serves."""
+        self.server.wait_for("Kafka Server started", 60)
+        return self
+
+
 class JvmControllers(Quorum):
     """Three stock controllers with a dynamic quorum."""
 
@@ -135,21 +179,9 @@ class JvmControllers(Quorum):
         self.nodes = {}
         for n, address in enumerate(self.controllers, start=1):
             home = self.data_dir / f"controller-{n}"
-            properties = write_properties(
-                home / "server.properties",
-                {
-                    "process.roles": "controller",
-                    "node.id": n,
-                    "controller.quorum.bootstrap.servers": self.bootstrap_controllers,
-                    "controller.listener.names": "CONTROLLER",
-                    "listeners": f"CONTROLLER://{address}",
-                    "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
-                    "log.dirs": home / "data",
-                },
-            )
-            lab.kafka.format(properties, self.cluster_id, "--initial-controllers", voters)
-            log = lab.log(f"controller-{n}")
-            self.nodes[n] = lab.server(lab.kafka.server(f"controller {n}", properties, log))
+            node = StockController(lab, n, address, self.bootstrap_controllers, home)
+            node.format(self.cluster_id, "--initial-controllers", voters)
+            self.nodes[n] = node.server
 
     def start(self):
         started = [server.start() for server in self.nodes.values() if not server.alive()]

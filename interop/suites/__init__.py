@@ -3,5 +3,6 @@
 from .broker import BrokerSuite
 from .clients import ClientsSuite
 from .hostile import HostileSuite
+from .mixed import MixedSuite
 
-SUITES = [BrokerSuite, ClientsSuite, HostileSuite]
+SUITES = [BrokerSuite, MixedSuite, ClientsSuite, HostileSuite]

@@ -1,10 +1,10 @@
 """Stock brokers on the controllers: their whole life, and the data they carry."""
 
 import re
-import struct
 import time
 
 from harness.clusters import StockBroker, wait_for_leaders
+from harness.logs import check_same_batches
 from harness.procs import wait_until
 from harness.steps import Failed, check, step
 
@@ -273,13 +273,8 @@ class BrokerSuite:
     @step("the metadata log of every controller and of the broker holds the same bytes", needs=["create_topic"])
     def same_bytes(self):
         logs = [*self.quorum.metadata_logs(), *self.first.log_dirs[0].glob("__cluster_metadata-0/*.log")]
-        firsts = [batches(log) for log in logs if int(log.stem) == 0]
-        check(len(firsts) == 4, f"{len(firsts)} logs that begin at offset 0: {logs}")
-        shared = min(len(found) for found in firsts)
-        check(shared > 10, f"only {shared} batches")
-        for n in range(shared):
-            check(len({found[n] for found in firsts}) == 1, f"batch {n} differs: {[f[n][:61].hex() for f in firsts]}")
-        return f"{shared} batches, the same in {len(firsts)} logs"
+        shared = check_same_batches(logs, 4)
+        return f"{len(shared)} batches, the same in {len(logs)} logs"
 
     @step("SIGTERM of the controllers ends them", needs=["controllers_start"])
     def stop_controllers(self):
@@ -289,17 +284,3 @@ class BrokerSuite:
         if not codes:
             raise Failed("none was running")
         return f"exit codes {codes} after {time.monotonic() - began:.1f} s"
-
-
-def batches(log):
-    """The whole record batches of a segment, as bytes."""
-    data = log.read_bytes()
-    found = []
-    at = 0
-    while at + 12 <= len(data):
-        end = at + 12 + struct.unpack_from(">i", data, at + 8)[0]
-        if end <= at + 12 or end > len(data):
-            break
-        found.append(data[at:end])
-        at = end
-    return found
