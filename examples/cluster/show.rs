@@ -66,7 +66,8 @@ impl Show {
         self.nodes.runtime()
     }
 
-    /// Waits until a controller is active and all brokers are in service, and says so.
+    /// Waits until a controller is active, here or in another process of the same quorum, and all
+    /// brokers are in service, and says so.
     pub fn wait_until_ready(&mut self) -> anyhow::Result<()> {
         let brokers: Vec<NodeId> = self
             .nodes
@@ -76,7 +77,7 @@ impl Show {
             .map(|place| place.id)
             .collect();
         let ready = self.wait(READY_WITHIN, |show| {
-            show.world.active().is_some() && brokers.iter().all(|id| show.world.is_unfenced(*id))
+            show.has_controller() && brokers.iter().all(|id| show.world.is_unfenced(*id))
         });
         if !ready && !self.stop.load(Ordering::Relaxed) {
             self.check_nodes()?;
@@ -104,6 +105,13 @@ impl Show {
             &format!("ready, {elapsed_ms} ms after the start"),
         );
         Ok(())
+    }
+
+    /// Whether a controller of this program is active, or another member of the quorum leads it.
+    fn has_controller(&self) -> bool {
+        let controllers = &self.nodes.layout.controllers;
+        let is_elsewhere = |leader| controllers.iter().all(|place| place.id != leader);
+        self.world.active().is_some() || self.world.leader().is_some_and(is_elsewhere)
     }
 
     /// Says where the cluster listens and what to try.

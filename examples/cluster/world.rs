@@ -50,6 +50,8 @@ pub enum News {
 #[derive(Debug)]
 pub struct World {
     active: Option<(NodeId, Epoch)>,
+    /// The quorum's leader as the node that saw the latest epoch sees it.
+    leader: (Epoch, Option<NodeId>),
     /// Since when no controller is active.
     idle_since: Instant,
     killed: BTreeMap<NodeId, Instant>,
@@ -66,6 +68,7 @@ impl World {
     pub fn new(started: Instant) -> World {
         World {
             active: None,
+            leader: (Epoch(0), None),
             idle_since: started,
             killed: BTreeMap::new(),
             end: Offset::ZERO,
@@ -79,6 +82,11 @@ impl World {
     /// The active controller and its epoch.
     pub fn active(&self) -> Option<(NodeId, Epoch)> {
         self.active
+    }
+
+    /// The leader of the quorum, which may be a controller of another process.
+    pub fn leader(&self) -> Option<NodeId> {
+        self.leader.1
     }
 
     /// Whether the broker is in service.
@@ -109,7 +117,12 @@ impl World {
                 Vec::new()
             }
             NodeEvent::Warning(text) => vec![News::Warning { node, text }],
-            NodeEvent::QuorumLeader { .. } => Vec::new(),
+            NodeEvent::QuorumLeader { epoch, leader } => {
+                if epoch >= self.leader.0 {
+                    self.leader = (epoch, leader);
+                }
+                Vec::new()
+            }
             NodeEvent::Published { end } => {
                 let events = self.pending.remove(&node).unwrap_or_default();
                 if end <= self.end {
