@@ -429,9 +429,20 @@ pub fn format_disk(
     directory: DirectoryId,
     initial_voters: Option<VoterSet>,
 ) {
+    format_disk_of(CLUSTER, disk, node, directory, initial_voters);
+}
+
+/// The same for a node of that cluster.
+pub fn format_disk_of(
+    cluster_id: &str,
+    disk: &MemVfs,
+    node: NodeId,
+    directory: DirectoryId,
+    initial_voters: Option<VoterSet>,
+) {
     let levels = default_levels(MetadataVersion::LATEST);
     let spec = FormatSpec {
-        cluster_id: CLUSTER.to_owned(),
+        cluster_id: cluster_id.to_owned(),
         node,
         directory,
         features: levels

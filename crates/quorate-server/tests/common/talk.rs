@@ -16,6 +16,11 @@ pub const SOON: Duration = Duration::from_secs(10);
 
 /// A request's frame.
 pub fn frame(version: i16, correlation: i32, request: &Request) -> Bytes {
+    try_frame(version, correlation, request).unwrap()
+}
+
+/// A request's frame, if that version can express the request.
+pub fn try_frame(version: i16, correlation: i32, request: &Request) -> Option<Bytes> {
     let header = RequestHeader {
         api_key: request.key().code(),
         api_version: version,
@@ -23,7 +28,7 @@ pub fn frame(version: i16, correlation: i32, request: &Request) -> Bytes {
         client_id: Some("test".into()),
         ..Default::default()
     };
-    frames::encode_request(&header, request).unwrap()
+    frames::encode_request(&header, request).ok()
 }
 
 /// The newest version of a request.
