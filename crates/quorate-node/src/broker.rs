@@ -15,6 +15,7 @@ use quorate_server::disk::DiskWorker;
 use quorate_server::io::Address;
 use quorate_server::quorum::QuorumConfig;
 use quorate_server::snapshots::SnapshotConfig;
+use quorate_storage::LogConfig;
 use quorate_types::{Endpoint, IncarnationId, NodeId, ReplicaKey, Rng, VoterSet};
 
 use crate::files::{self, StartError, TAIL_BYTES};
@@ -85,7 +86,12 @@ impl BrokerSpec {
         seed: u64,
         on_event: OnEvent,
     ) -> Result<NodeHandle, StartError> {
-        let files = files::open(&self.directory, &self.cluster_id, self.node)?;
+        let files = files::open(
+            &self.directory,
+            &self.cluster_id,
+            self.node,
+            LogConfig::default(),
+        )?;
         let mut rng = Rng::new(seed);
         let incarnation = IncarnationId(rng.uuid());
         let local = ReplicaKey::new(self.node, Some(files.directory));
@@ -103,6 +109,7 @@ impl BrokerSpec {
             }],
             features: supported_features(),
             rack: self.rack,
+            previous_epoch: boot::take_shutdown_note(&*files.vfs, &self.directory)?,
             directories: vec![files.directory],
             controlled_shutdown_timeout: self.shutdown_timeout,
             ..LifecycleConfig::new(self.node, &self.cluster_id, incarnation)
@@ -122,7 +129,7 @@ impl BrokerSpec {
         };
         let boot = boot::boot(&files.recovered, self.static_voters, false)?;
         let node = BrokerNode::new(config, boot, rng, machine.clock.now())?;
-        let worker = DiskWorker::of_observer(files.log);
+        let worker = DiskWorker::of_observer(files.log).noting_in(files.vfs, self.directory);
         let name = format!("broker-{}", self.node);
         Ok(NodeHandle::start(
             &name, node, worker, listener, machine, on_event,

@@ -13,6 +13,7 @@ use quorate_server::disk::DiskWorker;
 use quorate_server::io::Address;
 use quorate_server::quorum::QuorumConfig;
 use quorate_server::snapshots::SnapshotConfig;
+use quorate_storage::LogConfig;
 use quorate_types::{Endpoint, IncarnationId, NodeId, ReplicaKey, Rng, VoterSet};
 
 use crate::files::{self, StartError, TAIL_BYTES};
@@ -33,6 +34,11 @@ pub struct ControllerSpec {
     pub bootstrap: Vec<Address>,
     /// `controller.quorum.voters`, for static quorums.
     pub static_voters: Option<VoterSet>,
+    /// Timings of the quorum, and whether the controller joins it by itself; who it is and where it
+    /// listens are set from the fields above.
+    pub raft: Config,
+    /// How its log is kept.
+    pub log: LogConfig,
     /// When it writes and drops snapshots.
     pub snapshots: SnapshotConfig,
     /// Settings of the controller; id and cluster are set from the fields above.
@@ -54,6 +60,8 @@ impl ControllerSpec {
             endpoint,
             bootstrap: Vec::new(),
             static_voters: None,
+            raft: Config::new(ReplicaKey::new(node, None)),
+            log: LogConfig::default(),
             snapshots: SnapshotConfig::default(),
             settings: ControllerConfig::new(node, cluster_id),
         }
@@ -70,7 +78,7 @@ impl ControllerSpec {
         seed: u64,
         on_event: OnEvent,
     ) -> Result<NodeHandle, StartError> {
-        let files = files::open(&self.directory, &self.cluster_id, self.node)?;
+        let files = files::open(&self.directory, &self.cluster_id, self.node, self.log)?;
         let mut rng = Rng::new(seed);
         let mut settings = self.settings;
         settings.node_id = self.node;
@@ -80,9 +88,10 @@ impl ControllerSpec {
         }
         let local = ReplicaKey::new(self.node, Some(files.directory));
         let raft = Config {
+            local,
             endpoints: vec![self.endpoint.clone()],
             bootstrap_servers: self.bootstrap.len(),
-            ..Config::new(local)
+            ..self.raft
         };
         let config = ControllerNodeConfig {
             quorum: QuorumConfig {

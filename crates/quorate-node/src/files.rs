@@ -48,7 +48,12 @@ pub(crate) struct Files {
 }
 
 /// Opens the log directory of a node of a cluster.
-pub(crate) fn open(path: &Path, cluster_id: &str, node: NodeId) -> Result<Files, StartError> {
+pub(crate) fn open(
+    path: &Path,
+    cluster_id: &str,
+    node: NodeId,
+    config: LogConfig,
+) -> Result<Files, StartError> {
     let vfs: Arc<dyn Vfs> = Arc::new(OsVfs);
     let properties = MetaProperties::read(&*vfs, path)?;
     properties.expect(path, cluster_id, node)?;
@@ -57,7 +62,7 @@ pub(crate) fn open(path: &Path, cluster_id: &str, node: NodeId) -> Result<Files,
             path: path.display().to_string(),
         });
     };
-    let (log, recovered) = MetadataLog::open(vfs.clone(), path, LogConfig::default())?;
+    let (log, recovered) = MetadataLog::open(vfs.clone(), path, config)?;
     for note in &recovered.notes {
         tracing::warn!(node = node.0, "{note}");
     }
