@@ -7,6 +7,7 @@ mod dump;
 mod format;
 mod info;
 mod settings;
+mod start;
 
 use std::process::ExitCode;
 
@@ -30,6 +31,7 @@ struct Args {
 enum Command {
     Format(format::Format),
     Info(info::Info),
+    Start(start::Start),
     Dump(dump::Dump),
     Settings(settings::Show),
     /// Print a new random id, for a cluster or a directory.
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
     let done = match args.command {
         Command::Format(format) => format.run(),
         Command::Info(info) => info.run(),
+        Command::Start(start) => start.run(),
         Command::Dump(dump) => dump.run(),
         Command::Settings(show) => show.run(),
         Command::RandomUuid => {

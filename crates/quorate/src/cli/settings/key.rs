@@ -15,6 +15,8 @@ const BROKER_PREFIXES: [&str; 4] = ["listener.name.", "rlmm.config.", "rsm.confi
 pub struct Section {
     /// What they are about.
     pub title: &'static str,
+    /// Whether topics have these values unless they are configured otherwise.
+    pub is_for_topics: bool,
     /// The keys.
     pub keys: &'static [Key],
 }
@@ -103,6 +105,12 @@ pub fn all() -> impl Iterator<Item = &'static Key> {
 /// The key of that name.
 pub fn find(name: &str) -> Option<&'static Key> {
     all().find(|key| key.name == name)
+}
+
+/// Whether topics have the key's value unless they are configured otherwise.
+pub fn is_for_topics(name: &str) -> bool {
+    let mut sections = SECTIONS.iter().filter(|section| section.is_for_topics);
+    sections.any(|section| section.keys.iter().any(|key| key.name == name))
 }
 
 /// Whether the key concerns brokers alone.

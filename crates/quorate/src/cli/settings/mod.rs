@@ -43,7 +43,8 @@ impl Settings {
         Settings::read(file, &bytes, overrides)
     }
 
-    fn read(file: &Path, bytes: &[u8], overrides: &[String]) -> anyhow::Result<Settings> {
+    /// Reads what a file holds.
+    pub fn read(file: &Path, bytes: &[u8], overrides: &[String]) -> anyhow::Result<Settings> {
         let mut settings = Settings {
             file: file.to_owned(),
             entries: BTreeMap::new(),
@@ -101,10 +102,13 @@ impl Settings {
         self.entries.contains_key(name)
     }
 
-    /// All that is set, by key.
-    pub fn set(&self) -> impl Iterator<Item = (&str, &str)> {
+    /// What is set that topics have unless they are configured otherwise.
+    pub fn for_topics(&self) -> BTreeMap<String, String> {
         let entries = self.entries.iter();
-        entries.map(|(key, entry)| (key.as_str(), entry.value.as_str()))
+        entries
+            .filter(|(name, entry)| key::is_for_topics(name) && !entry.value.is_empty())
+            .map(|(name, entry)| (name.clone(), entry.value.clone()))
+            .collect()
     }
 
     /// A complaint about the value of a key, with its place.
