@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use quorate_broker::clean_shutdown;
 use quorate_metadata::{RecordError, decode_records};
 use quorate_protocol::batch::BatchView;
 use quorate_protocol::records::MetadataRecord;
@@ -10,7 +11,10 @@ use quorate_protocol::snapshot::{SnapshotPart, SnapshotReader};
 use quorate_raft::{Boot, ElectionState, LogSummary};
 use quorate_storage::vfs::{Vfs, VfsFile};
 use quorate_storage::{Election, Recovered, names};
-use quorate_types::{Epoch, OffsetAndEpoch, VoterSet};
+use quorate_types::{BrokerEpoch, Epoch, OffsetAndEpoch, VoterSet};
+
+/// Notes of clean shutdowns are far shorter.
+const NOTE_BYTES_MAX: u64 = 4096;
 
 /// Why a node cannot start from a log directory although its log can be read.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +38,14 @@ pub enum StartError {
         /// The file.
         path: String,
         /// What is wrong with it.
+        reason: String,
+    },
+    /// The note of the last clean shutdown stays where it is, and would lie after a crash.
+    #[error("{path} cannot be removed: {reason}; make the directory writable")]
+    Note {
+        /// The file.
+        path: String,
+        /// Why not.
         reason: String,
     },
 }
@@ -125,6 +137,28 @@ pub fn bootstrap_records(
     } else {
         Err(failed("it ends before its footer".to_owned()))
     }
+}
+
+/// The epoch of the broker that left a note of its clean shutdown in a log directory. The note is
+/// removed, durably: it speaks of the last process only.
+///
+/// # Errors
+/// If it cannot be removed. One that cannot be read counts as none.
+pub fn take_shutdown_note(
+    vfs: &dyn Vfs,
+    log_dir: &Path,
+) -> Result<Option<BrokerEpoch>, StartError> {
+    let path = log_dir.join(clean_shutdown::FILE_NAME);
+    if !vfs.exists(&path) {
+        return Ok(None);
+    }
+    let note = vfs.read_all(&path, NOTE_BYTES_MAX).ok();
+    let removed = vfs.remove(&path).and_then(|()| vfs.sync_dir(log_dir));
+    removed.map_err(|error| StartError::Note {
+        path: path.display().to_string(),
+        reason: error.to_string(),
+    })?;
+    Ok(clean_shutdown::previous_epoch([note.as_deref()]))
 }
 
 fn data_records(view: &BatchView) -> Result<Vec<MetadataRecord>, RecordError> {

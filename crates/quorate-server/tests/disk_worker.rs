@@ -6,10 +6,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 use quorate_protocol::batch::encode_data_batch;
 use quorate_raft::DiskSeq;
+use quorate_server::boot::take_shutdown_note;
 use quorate_server::disk::{DiskDone, DiskJob, DiskOp, DiskWorker};
 use quorate_storage::vfs::{Crash, MemVfs};
 use quorate_storage::{LogConfig, MetadataLog};
-use quorate_types::{Epoch, Offset, WallTime};
+use quorate_types::{BrokerEpoch, Epoch, Offset, WallTime};
 
 fn open(disk: &MemVfs) -> MetadataLog {
     let opened = MetadataLog::open(
@@ -95,4 +96,26 @@ fn an_observer_says_when_it_cannot_settle_and_writes_no_more() {
     );
     assert!(worker.run(vec![append(3, 2)]).is_empty());
     assert!(!worker.is_unsettled());
+}
+
+#[test]
+fn a_note_of_a_clean_shutdown_is_left_when_the_files_are_closed_and_read_once() {
+    let disk = MemVfs::new();
+    let dir = Path::new("/d");
+    let note = || take_shutdown_note(&disk, dir).expect("the note can be removed");
+    let epoch = BrokerEpoch(42);
+
+    let mut worker =
+        DiskWorker::of_observer(open(&disk)).noting_in(Arc::new(disk.clone()), dir.into());
+    worker.run(vec![append(1, 0), DiskJob::NoteCleanShutdown { epoch }]);
+    assert_eq!(note(), None, "not before everything is closed");
+    worker.close().expect("the log can be closed");
+    disk.crash(Crash::LoseUnsynced);
+    assert_eq!(note(), Some(epoch));
+    disk.crash(Crash::LoseUnsynced);
+    assert_eq!(note(), None, "it speaks of the last process only");
+
+    let worker = DiskWorker::of_observer(open(&disk)).noting_in(Arc::new(disk.clone()), dir.into());
+    worker.close().expect("the log can be closed");
+    assert_eq!(note(), None, "nobody was let go");
 }

@@ -24,6 +24,7 @@ use quorate_types::{MonoTime, NodeId, Rng};
 
 use self::errands::{Directory, Errands, Lane, Owner, Target};
 use crate::changes;
+use crate::disk::DiskJob;
 use crate::events::NodeEvent;
 use crate::inbound::Inbound;
 use crate::io::{Address, ConnId, Input, Node, Now, Output, Published};
@@ -238,6 +239,12 @@ impl BrokerNode {
                 self.event(NodeEvent::Warning(text));
             }
             lifecycle::Output::ShutDown(reason) => {
+                if reason == ShutdownReason::Granted
+                    && let Some(epoch) = self.broker.lifecycle().epoch()
+                {
+                    let note = DiskJob::NoteCleanShutdown { epoch };
+                    self.out.push_back(Output::Disk(note));
+                }
                 if !self.stopping {
                     let text = format!("the broker stops by itself: {reason:?}");
                     self.event(NodeEvent::Warning(text));
