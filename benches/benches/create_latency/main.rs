@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use clap::Parser;
 use quorate_benches::figures::{Figures, Time};
+use quorate_benches::is_measuring;
 
 use crate::cluster::Cluster;
 use crate::creates::Creator;
@@ -55,7 +56,7 @@ struct Args {
 
 fn main() -> ExitCode {
     // `cargo test --benches` runs this too, without `--bench`: there is nothing to test.
-    if !std::env::args().any(|arg| arg == "--bench") {
+    if !is_measuring() {
         return ExitCode::SUCCESS;
     }
     match run(&Args::parse()) {
