@@ -110,7 +110,6 @@ impl BrokerSpec {
             features: supported_features(),
             rack: self.rack,
             previous_epoch: boot::take_shutdown_note(&*files.vfs, &self.directory)?,
-            previous_epoch: boot::take_shutdown_note(&*files.vfs, &self.directory)?,
             directories: vec![files.directory],
             controlled_shutdown_timeout: self.shutdown_timeout,
             ..LifecycleConfig::new(self.node, &self.cluster_id, incarnation)
