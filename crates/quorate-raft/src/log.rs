@@ -153,6 +153,11 @@ impl Log {
         self.snapshots.retain(|id, _| *id >= earliest);
     }
 
+    /// The epoch of the record before `end`, if that record is in the log.
+    pub(crate) fn epoch_before(&self, end: Offset) -> Option<Epoch> {
+        (self.start < end && end <= self.end).then(|| self.epoch_at(end - 1))
+    }
+
     pub(crate) fn start(&self) -> Offset {
         self.start
     }

@@ -122,7 +122,7 @@ impl Raft {
                 version,
             } => self.on_snapshot_installed(id, size, voters, version),
             Input::SnapshotAdded { id, size } => {
-                if Some(id.offset) <= self.high_watermark {
+                if self.names_snapshot(id) {
                     self.log.add_snapshot(id, size);
                 }
             }
@@ -221,6 +221,12 @@ impl Raft {
     /// has to name.
     pub fn members_before(&self, end: Offset) -> (KRaftVersion, &VoterSet) {
         self.history.before(end)
+    }
+
+    /// Whether a snapshot of this node's state may have that id: it ends in the log, not above the
+    /// high watermark, and the record before its end is of its epoch.
+    pub fn names_snapshot(&self, id: OffsetAndEpoch) -> bool {
+        Some(id.offset) <= self.high_watermark && self.log.epoch_before(id.offset) == Some(id.epoch)
     }
 
     /// The last disk operation that was asked for.

@@ -428,3 +428,64 @@ fn disk_size(disk: &MemVfs) -> u64 {
         .find(|(path, _)| path.to_string_lossy().ends_with(".part"));
     part.unwrap().1.len() as u64
 }
+
+#[test]
+fn a_snapshot_from_the_leader_ends_the_one_that_is_being_written() {
+    let disk = MemVfs::new();
+    let mut worker = worker(&disk);
+    let (first, last) = file();
+    step(&mut worker, SnapshotStep::Begin(first.clone())).unwrap();
+    let id = OffsetAndEpoch::new(10, 1);
+    let bytes = Bytes::from([&first[..], &last[..]].concat());
+    let write = |n, op| DiskJob::Write {
+        seq: DiskSeq(n),
+        op,
+    };
+    let chunk = DiskOp::SnapshotChunk {
+        id,
+        position: 0,
+        bytes,
+    };
+    let install = DiskOp::InstallSnapshot { id };
+    let done = worker.run(vec![write(4, chunk), write(5, install)]);
+    assert!(matches!(done[..], [DiskDone::Installed { .. }]), "{done:?}");
+    assert_eq!(
+        step(&mut worker, SnapshotStep::Piece(last)),
+        Ok(SnapshotProgress::Obsolete)
+    );
+    assert_eq!(
+        step(&mut worker, SnapshotStep::Begin(first)),
+        Ok(SnapshotProgress::Obsolete),
+        "it ends before the log begins"
+    );
+    assert_eq!(partial_files(&disk), 0);
+}
+
+#[test]
+fn who_asked_for_records_that_were_dropped_meanwhile_gets_none() {
+    let disk = MemVfs::new();
+    let mut worker = worker(&disk);
+    let (first, last) = file();
+    let steps = [
+        SnapshotStep::Begin(first),
+        SnapshotStep::Piece(last),
+        SnapshotStep::Finish,
+    ];
+    for next in steps {
+        step(&mut worker, next).unwrap();
+    }
+    drop(worker);
+    let files = Arc::new(disk.clone());
+    let (mut log, _) = MetadataLog::open(files, Path::new(DIR), LogConfig::default()).unwrap();
+    log.delete_before(ID).unwrap();
+    let mut worker = DiskWorker::new(log);
+    let read = DiskJob::Read {
+        token: 1,
+        from: Offset(1),
+        max_bytes: 1 << 20,
+    };
+    match worker.run(vec![read]).remove(0) {
+        DiskDone::Read { result, .. } => assert_eq!(result, Ok(Vec::new())),
+        other => panic!("{other:?}"),
+    }
+}

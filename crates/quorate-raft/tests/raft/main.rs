@@ -12,6 +12,7 @@ mod nonsense;
 mod rules;
 mod scripts;
 mod simulation;
+mod snapshots;
 mod trace;
 mod transitions;
 mod withheld;

@@ -29,7 +29,7 @@ impl Quorum {
         let Some((image, id, last_contained)) = state else {
             return;
         };
-        if self.loading || Some(id.offset) > self.raft.high_watermark() {
+        if self.loading || !self.raft.names_snapshot(id) {
             return;
         }
         let (version, voters) = self.raft.members_before(id.offset);
