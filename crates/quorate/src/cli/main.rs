@@ -6,12 +6,14 @@
 mod dump;
 mod format;
 mod info;
+mod remote;
 mod settings;
 mod start;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -32,10 +34,19 @@ enum Command {
     Format(format::Format),
     Info(info::Info),
     Start(start::Start),
+    Quorum(remote::quorum::Quorum),
+    Topics(remote::topics::Topics),
     Dump(dump::Dump),
     Settings(settings::Show),
     /// Print a new random id, for a cluster or a directory.
     RandomUuid,
+    /// Print what a shell needs to complete this program's commands and flags.
+    ///
+    /// For bash: quorate completions bash > /etc/bash_completion.d/quorate
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
 }
 
 fn main() -> ExitCode {
@@ -45,10 +56,17 @@ fn main() -> ExitCode {
         Command::Format(format) => format.run(),
         Command::Info(info) => info.run(),
         Command::Start(start) => start.run(),
+        Command::Quorum(quorum) => quorum.run(),
+        Command::Topics(topics) => topics.run(),
         Command::Dump(dump) => dump.run(),
         Command::Settings(show) => show.run(),
         Command::RandomUuid => {
             println!("{}", quorate::node::entropy().uuid());
+            Ok(true)
+        }
+        Command::Completions { shell } => {
+            let mut command = Args::command();
+            clap_complete::generate(shell, &mut command, "quorate", &mut std::io::stdout());
             Ok(true)
         }
     };
