@@ -168,6 +168,8 @@ pub enum DiskDone {
     },
     /// A snapshot was read into an image.
     Loaded {
+        /// Which.
+        id: OffsetAndEpoch,
         /// The image, or which file could not be read and why.
         result: Result<Box<LoadedSnapshot>, String>,
     },
@@ -470,10 +472,9 @@ impl DiskWorker {
                 max_bytes,
             } => {
                 let read = match self.reader.read(from, max_bytes) {
-                    // The log's head was dropped since this was asked for; whoever asked finds out.
-                    Err(StorageError::OutOfRange { .. }) if from < self.reader.start() => {
-                        Ok(Vec::new())
-                    }
+                    // The log's head was dropped or its end cut since this was asked for; whoever
+                    // asked finds out.
+                    Err(StorageError::OutOfRange { .. }) => Ok(Vec::new()),
                     read => read,
                 };
                 let result = read
@@ -482,6 +483,7 @@ impl DiskWorker {
                 DiskDone::Read { token, result }
             }
             DiskJob::Load { id } => DiskDone::Loaded {
+                id,
                 result: self.load(id).map(Box::new),
             },
             DiskJob::ReadSnapshot {

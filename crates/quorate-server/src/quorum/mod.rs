@@ -130,6 +130,8 @@ pub struct Quorum {
     committed_from_disk: Option<(Offset, Vec<EncodedBatch>)>,
     /// Whether a snapshot is being loaded, before which nothing is read.
     loading: bool,
+    /// The snapshot that is to be loaded, or was last.
+    to_load: OffsetAndEpoch,
     snapshots: Snapshots,
     events: VecDeque<QuorumEvent>,
     out: Vec<Output>,
@@ -165,6 +167,7 @@ impl Quorum {
             last_read: 0,
             committed_from_disk: None,
             loading: false,
+            to_load: OffsetAndEpoch::default(),
             events: VecDeque::new(),
             out: Vec::new(),
         };
@@ -347,14 +350,19 @@ impl Quorum {
                 );
                 self.step(now, names, Input::Durable { upto });
             }
+            // A later snapshot has taken this one's place meanwhile, and is on its way.
+            DiskDone::Loaded { id, .. } if id != self.to_load => {}
             DiskDone::Loaded {
                 result: Ok(snapshot),
+                ..
             } => {
                 self.loading = false;
                 self.snapshots.loaded(now.mono);
                 self.events.push_back(QuorumEvent::Snapshot(snapshot));
             }
-            DiskDone::Loaded { result: Err(error) } => {
+            DiskDone::Loaded {
+                result: Err(error), ..
+            } => {
                 self.events.push_back(QuorumEvent::Fatal(error));
             }
             DiskDone::Read { token, result } => self.disk_read(token, result),
@@ -444,6 +452,7 @@ impl Quorum {
                 }
                 Raft::ReadFrom { snapshot } => {
                     self.loading = true;
+                    self.to_load = snapshot;
                     self.committed_from_disk = None;
                     self.out.push(Output::Disk(DiskJob::Load { id: snapshot }));
                 }
