@@ -8,6 +8,7 @@ mod format;
 mod info;
 mod remote;
 mod settings;
+mod snapshot;
 mod start;
 
 use std::process::ExitCode;
@@ -37,6 +38,7 @@ enum Command {
     Quorum(remote::quorum::Quorum),
     Topics(remote::topics::Topics),
     Dump(dump::Dump),
+    Snapshot(snapshot::Snapshot),
     Settings(settings::Show),
     /// Print a new random id, for a cluster or a directory.
     RandomUuid,
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
         Command::Quorum(quorum) => quorum.run(),
         Command::Topics(topics) => topics.run(),
         Command::Dump(dump) => dump.run(),
+        Command::Snapshot(snapshot) => snapshot.run(),
         Command::Settings(show) => show.run(),
         Command::RandomUuid => {
             println!("{}", quorate::node::entropy().uuid());

@@ -3,6 +3,7 @@
 mod cluster;
 mod dump;
 mod format;
+mod snapshot;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

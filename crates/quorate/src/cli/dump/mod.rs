@@ -13,7 +13,7 @@ use anyhow::Context;
 use quorate::protocol::batch::BatchView;
 use quorate::storage::names;
 
-use batches::Batches;
+pub use batches::Batches;
 use json::Object;
 
 /// Print what a segment or a snapshot holds.

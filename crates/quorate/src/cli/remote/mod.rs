@@ -178,7 +178,7 @@ fn unexpected(answer: &Response) -> anyhow::Error {
 }
 
 /// Rows under a head, in columns as wide as they need to be.
-fn table(rows: &[Vec<String>]) -> String {
+pub fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.first().map_or(0, Vec::len);
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
