@@ -204,6 +204,38 @@ fn the_log_before_a_snapshot_goes_and_every_node_starts_again_from_it() {
     assert!((0..41).all(|number| lab.has_topic(active, &format!("topic-{number}"))));
 }
 
+#[test]
+fn r19_what_a_leader_counted_is_not_forgotten_when_it_resigns() {
+    let rarely = SnapshotConfig {
+        max_bytes: 8_000,
+        ..kept()
+    };
+    let mut lab = lab(3, 1, &rarely);
+    create(&mut lab, 0..20);
+    let first = lab.active().unwrap();
+    assert!(written(&lab, first).is_empty(), "too early");
+    let others: Vec<NodeId> = (1..=3).map(controller).filter(|id| *id != first).collect();
+    for id in &others {
+        lab.kill(*id);
+    }
+    let resigned = |lab: &Lab| lab.active() != Some(first);
+    assert!(lab.run_until(Duration::from_secs(10), resigned));
+    for id in &others {
+        lab.start(*id);
+    }
+    lab.settle();
+    create(&mut lab, 20..60);
+    lab.run_for(Duration::from_secs(1));
+    let ends = |lab: &Lab, id: NodeId| -> Vec<i64> {
+        written(lab, id).iter().map(|id| id.offset.0).collect()
+    };
+    // All count the same bytes, those that started anew too; how many batches become one image differs a little.
+    let (deposed, other) = (ends(&lab, first), ends(&lab, others[0]));
+    assert_eq!(deposed.len(), other.len(), "{deposed:?} {other:?}");
+    assert!(!deposed.is_empty());
+    assert!((deposed[0] - other[0]).abs() <= 4, "{deposed:?} {other:?}");
+}
+
 /// A machine that was formatted just now, with a directory of its own.
 fn fresh(lab: &mut Lab, id: NodeId, directory: u8) {
     let disk = MemVfs::new();
