@@ -9,6 +9,7 @@
 mod calls;
 mod members;
 mod requests;
+mod responses;
 mod snapshots;
 mod wire;
 
