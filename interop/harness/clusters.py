@@ -129,6 +129,8 @@ class QuorateCluster(Quorum):
 class StockController:
     """A stock Kafka controller: its files, and its process."""
 
+    ACTIVE = "Becoming the active controller"
+
     def __init__(self, lab, node_id, address, bootstrap, home):
         self.lab = lab
         self.node_id = node_id

@@ -1,5 +1,6 @@
 """One quorum of both makes: our controller, and stock ones that were added to it."""
 
+import time
 from collections import namedtuple
 
 from .clusters import QuorateCluster, Quorum, StockController, random_uuid
@@ -14,6 +15,8 @@ Replica = namedtuple("Replica", "role directory lag")
 
 class OurController:
     """The example's process with one controller, which begins as a quorum of its own."""
+
+    ACTIVE = '"controller_active"'
 
     def __init__(self, lab):
         self.cluster = QuorateCluster(lab, brokers=0, controllers=1)
@@ -68,7 +71,8 @@ class MixedQuorum(Quorum):
         return ",".join(node.address for node in self.members.values() if node.server.alive())
 
     def servers(self):
-        return [node.server for node in self.members.values()]
+        """The processes, the first last: as a leader it waits for nobody when it ends."""
+        return [node.server for node in reversed(self.members.values())]
 
     def start(self):
         for node in self.members.values():
@@ -80,6 +84,21 @@ class MixedQuorum(Quorum):
         leader = self.leader()
         self.members[leader].server.kill()
         return leader
+
+    def hand_over(self, leader):
+        """SIGTERM of the leader; who becomes active instead, and how many seconds later."""
+        before = self._activations()
+        began = time.monotonic()
+        self.members[leader].server.ask_to_end()
+
+        def successor():
+            now = self._activations()
+            return next((n for n in now if n != leader and now[n] > before[n]), None)
+
+        try:
+            return wait_until(successor, 20, f"successor of {leader}", every=0.02), time.monotonic() - began
+        finally:
+            self.members[leader].server.wait_for_end(30)
 
     def leader(self):
         """The id of the leader."""
@@ -105,6 +124,10 @@ class MixedQuorum(Quorum):
             return wait_until(reached, seconds, f"roles {expected}")
         except Failed as failure:
             raise Failed(f"{failure}; last seen {last or 'nothing'}") from None
+
+    def _activations(self):
+        """How often each has become active since its start, as it says itself."""
+        return {n: node.server.text().count(node.ACTIVE) for n, node in self.members.items()}
 
     def _take_in(self, node):
         self.members[node.node_id] = node

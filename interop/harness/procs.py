@@ -141,8 +141,16 @@ class Server:
 
     def terminate(self, seconds):
         """SIGTERM; the exit code, or a failure when it does not end in time."""
+        self.ask_to_end()
+        return self.wait_for_end(seconds)
+
+    def ask_to_end(self):
+        """SIGTERM, and no wait for what comes of it."""
         if self.alive():
             _signal(self.process, signal.SIGTERM)
+
+    def wait_for_end(self, seconds):
+        """The exit code after SIGTERM, or a failure when it does not end in time."""
         try:
             self.process.wait(seconds)
         except subprocess.TimeoutExpired:
