@@ -308,7 +308,115 @@ impl Tally {
 
 #[cfg(test)]
 mod tests {
+    use quorate_engine::Machine;
+    use quorate_metadata::{KafkaMetadata, SnapshotLoader};
+    use quorate_protocol::records::{TopicRecord, VersionedRecord};
+    use quorate_types::{Uuid, WallTime};
+
     use super::*;
+
+    const ID: OffsetAndEpoch = OffsetAndEpoch {
+        offset: Offset(2500),
+        epoch: quorate_types::Epoch(3),
+    };
+    const HEADER: SnapshotHeader = SnapshotHeader {
+        last_contained: WallTime(5),
+        quorum: None,
+    };
+
+    fn now() -> Now {
+        Now {
+            mono: MonoTime(7),
+            wall: WallTime(9),
+        }
+    }
+
+    fn snapshots() -> Snapshots {
+        let config = SnapshotConfig {
+            max_bytes: 100,
+            ..SnapshotConfig::default()
+        };
+        Snapshots::new(config, Offset(0), MonoTime(0))
+    }
+
+    fn image() -> MetadataImage {
+        let mut image = MetadataImage::default();
+        for n in 0..ID.offset.0 {
+            let topic = TopicRecord {
+                name: format!("topic-{n}"),
+                topic_id: Uuid((n as u128 + 1).to_be_bytes()),
+                ..Default::default()
+            };
+            let record = VersionedRecord::new(0, topic);
+            KafkaMetadata::apply(&mut image, &record, Offset(n)).expect("a new topic");
+        }
+        image
+    }
+
+    fn step(next: Next) -> SnapshotStep {
+        match next {
+            Next::Job(DiskJob::Snapshot { id: ID, step }) => step,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn one_piece_at_a_time_is_encoded_and_all_of_them_are_the_image() {
+        let mut snapshots = snapshots();
+        let image = image();
+        let mut loader = SnapshotLoader::new(ID);
+        let mut next = step(snapshots.begin(now(), ID, image.clone(), &HEADER));
+        let mut pieces = 0;
+        loop {
+            match next {
+                SnapshotStep::Begin(bytes) if pieces == 0 => loader.feed(bytes),
+                SnapshotStep::Piece(bytes) if pieces > 0 => loader.feed(bytes),
+                SnapshotStep::Finish => break,
+                other => panic!("{other:?} after {pieces} pieces"),
+            }
+            .expect("a snapshot");
+            pieces += 1;
+            next = step(snapshots.step_done(ID, Ok(SnapshotProgress::Written)));
+        }
+        assert!(pieces >= 5, "header, some 1000 records each, footer");
+        assert_eq!(loader.finish().expect("a whole file").image, image);
+        let published = snapshots.step_done(ID, Ok(SnapshotProgress::Published { size: 1 }));
+        assert!(matches!(published, Next::Published { size: 1 }));
+    }
+
+    #[test]
+    fn no_other_is_due_while_one_is_written_nor_because_it_failed() {
+        let mut snapshots = snapshots();
+        snapshots.appended(Offset(5), 100);
+        assert!(snapshots.published(MonoTime(1), Offset(5)));
+        step(snapshots.begin(now(), ID, image(), &HEADER));
+        snapshots.appended(Offset(9), 100);
+        assert!(
+            !snapshots.published(MonoTime(2), Offset(9)),
+            "one is written"
+        );
+        let failed = snapshots.step_done(ID, Err("no space left".to_owned()));
+        assert!(matches!(failed, Next::Failed(text) if text.contains("no space left")));
+        assert!(
+            snapshots.published(MonoTime(3), Offset(9)),
+            "by what came since"
+        );
+        step(snapshots.begin(now(), ID, image(), &HEADER));
+        snapshots.step_done(ID, Err("no space left".to_owned()));
+        assert!(
+            !snapshots.published(MonoTime(4), Offset(9)),
+            "nothing came since"
+        );
+    }
+
+    #[test]
+    fn a_snapshot_from_the_leader_ends_the_one_that_is_written() {
+        let mut snapshots = snapshots();
+        step(snapshots.begin(now(), ID, image(), &HEADER));
+        snapshots.log_emptied();
+        let next = snapshots.step_done(ID, Ok(SnapshotProgress::Written));
+        assert!(matches!(next, Next::Over));
+    }
 
     #[test]
     fn each_byte_of_the_log_counts_once_in_whatever_role_it_is_applied() {
