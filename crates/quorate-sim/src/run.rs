@@ -6,12 +6,13 @@ use std::time::Duration;
 use quorate_types::{NodeId, Offset, Rng};
 
 use crate::check::Unsettled;
+use crate::counts::Counts;
 use crate::faults::pause;
 use crate::history::History;
 use crate::machine::Role;
 use crate::spec::Spec;
 use crate::violation::{Verdict, Violation};
-use crate::world::{Counts, World};
+use crate::world::World;
 
 /// How long the cluster works in peace before the faults begin, at most.
 const WARM_UP: Duration = Duration::from_secs(20);

@@ -88,11 +88,16 @@ impl ShadowLog {
         if end == self.start.0 {
             return Some(self.start.1);
         }
+        self.ending_at(end).map(|entry| entry.chain)
+    }
+
+    /// The batch that ends at an offset.
+    pub fn ending_at(&self, end: Offset) -> Option<&Entry> {
         let index = self
             .entries
             .binary_search_by_key(&end, |entry| entry.end)
             .ok()?;
-        Some(self.entries[index].chain)
+        self.entries.get(index)
     }
 
     /// The batches that lie wholly in a range of offsets.

@@ -61,7 +61,18 @@ pub(crate) fn job(job: &DiskJob) -> Option<String> {
             format!("appends {} batches, {bytes} bytes", batches.len())
         }
         DiskOp::Truncate { end } => format!("cuts its log to {end}"),
-        other => format!("{other:?}"),
+        DiskOp::SnapshotChunk {
+            id,
+            position,
+            bytes,
+        } => {
+            format!(
+                "writes {} bytes of snapshot {id} at {position}",
+                bytes.len()
+            )
+        }
+        DiskOp::InstallSnapshot { id } => format!("installs snapshot {id}"),
+        DiskOp::DropSnapshot { id } => format!("drops what it has of snapshot {id}"),
     };
     Some(format!("disk {}: {what}", seq.0))
 }

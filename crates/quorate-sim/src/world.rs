@@ -6,13 +6,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use quorate_server::disk::DiskDone;
+use bytes::Bytes;
 use quorate_server::events::NodeEvent;
-use quorate_server::io::{Address, ConnId, Input, Node, Now, Output};
+use quorate_server::io::{Address, Input, Node, Now, Output};
 use quorate_types::{MonoTime, NodeId, Rng, WallTime};
 
 use crate::check::Checks;
 use crate::client::Fact;
+use crate::counts::Counts;
 use crate::history::{History, hash_bytes};
 use crate::machine::{Machine, Power, Role};
 use crate::net::{Arrival, End, LinkId, Net, Side};
@@ -24,38 +25,8 @@ use crate::violation::{Verdict, Violation};
 /// When the world begins, on the wall.
 const FIRST_WALL_MS: i64 = 1_700_000_000_000;
 
-/// How long a disk must be quiet before what can wait is synced.
-const QUIET: Duration = Duration::from_millis(200);
-
 /// How often a node may want to be driven at one instant.
 const SPINS_MAX: u32 = 2_000;
-
-/// What happened, counted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Events of the simulator.
-    pub events: u64,
-    /// Processes that were killed or lost their power.
-    pub crashes: u64,
-    /// Processes that stopped because a write failed.
-    pub disk_failures: u64,
-    /// Processes that ended in good order.
-    pub shutdowns: u64,
-    /// Cuts between machines.
-    pub cuts: u64,
-    /// Connections that were reset.
-    pub resets: u64,
-    /// Disks that were slow or hung for a while.
-    pub slow_disks: u64,
-    /// Snapshots that nodes wrote.
-    pub snapshots: u64,
-    /// Snapshots that nodes fetched.
-    pub fetched_snapshots: u64,
-    /// Jumps of the wall clock.
-    pub clock_jumps: u64,
-    /// Answers from which a client could not tell what came of its request.
-    pub unknown_outcomes: u64,
-}
 
 /// One run's world.
 pub struct World {
@@ -319,67 +290,6 @@ impl World {
         self.drive(id)
     }
 
-    fn disk_round(&mut self, id: NodeId, life: u64) -> Verdict {
-        let Some(machine) = self.machines.get_mut(&id).filter(|m| m.life == life) else {
-            return Ok(());
-        };
-        let Some(reports) = machine.disk.finish() else {
-            return Ok(());
-        };
-        self.disk_reports(id, reports)?;
-        self.disk_starts(id);
-        self.drive(id)
-    }
-
-    fn disk_settles(&mut self, id: NodeId, life: u64) -> Verdict {
-        let Some(machine) = self.machines.get_mut(&id).filter(|m| m.life == life) else {
-            return Ok(());
-        };
-        let Some(failed) = machine.disk.settle() else {
-            return Ok(());
-        };
-        self.disk_reports(id, vec![failed])?;
-        self.drive(id)
-    }
-
-    fn disk_reports(&mut self, id: NodeId, reports: Vec<DiskDone>) -> Verdict {
-        let now = self.at();
-        for done in reports {
-            self.checks.disk_done(id, &done)?;
-            let Some(machine) = self.machines.get_mut(&id) else {
-                return Ok(());
-            };
-            let fetched = matches!(done, DiskDone::Installed { .. });
-            self.counts.fetched_snapshots += u64::from(fetched);
-            if let DiskDone::Failed { error, .. } = &done {
-                machine.write_failed = true;
-                self.counts.disk_failures += 1;
-                self.history
-                    .line(self.now, Some(id), || format!("a write failed: {error}"));
-            }
-            if let Some(process) = &mut machine.process {
-                process.handle(now, Input::Disk(done));
-            }
-        }
-        Ok(())
-    }
-
-    /// Starts a round of a disk if there is work.
-    pub(crate) fn disk_starts(&mut self, id: NodeId) {
-        let Some(machine) = self.machines.get_mut(&id) else {
-            return;
-        };
-        let life = machine.life;
-        if machine.disk.start() {
-            let after = machine.disk.latency(&mut self.rng, self.spec.disk_latency);
-            let event = Event::Disk { machine: id, life };
-            self.queue.add_after(self.now, after, event);
-        } else if machine.disk.wants_quiet() {
-            let event = Event::Quiet { machine: id, life };
-            self.queue.add_after(self.now, QUIET, event);
-        }
-    }
-
     /// Hands something to a process, if it still runs.
     pub(crate) fn input(&mut self, id: NodeId, life: u64, input: Input) -> Verdict {
         let now = self.at();
@@ -487,14 +397,14 @@ impl World {
                     },
                 );
             }
-            Output::Send { conn, frame } => self.send_frame(
-                End {
+            Output::Send { conn, frame } => {
+                let from = End {
                     machine: id,
                     life,
                     conn,
-                },
-                frame,
-            ),
+                };
+                self.send_frame(from, frame)?;
+            }
             Output::Close { conn } => self.close(End {
                 machine: id,
                 life,
@@ -535,17 +445,19 @@ impl World {
         Ok(false)
     }
 
-    fn send_frame(&mut self, from: End, frame: bytes::Bytes) {
+    fn send_frame(&mut self, from: End, frame: Bytes) -> Verdict {
         let Some((link, side)) = self.net.link_of(from) else {
-            return;
+            return Ok(());
         };
+        let asks = side == Side::Dialer;
         if self.history.is_traced() {
             let to = self.net.end(link, side.other()).map(|end| end.machine);
-            let asks = matches!(from.conn, ConnId::Dialed(_));
             let line = trace::sent(&frame, asks, to);
             self.note(Some(from.machine), || line);
         }
+        self.checks.sent(from.machine, link, asks, &frame)?;
         self.send(link, side.other(), Parcel::Frame(frame));
+        Ok(())
     }
 
     fn close(&mut self, from: End) {

@@ -1,5 +1,5 @@
 //! Laws: what is committed is never lost and never changed; it is on the disks of a majority; every
-//! leader has all of it.
+//! leader has all of it, and commits nothing but by a batch of its own epoch.
 //!
 //! What is committed is what the first high watermark said that reached so far. The metadata as of
 //! each offset is made from those bytes alone, by the replica that brokers use too.
@@ -141,6 +141,26 @@ impl Committed {
         self.images.insert(end, image.clone());
         Ok(())
     }
+}
+
+/// A leader moved its high watermark: the last batch before it must be of its own epoch, for only
+/// then can no later leader be without it.
+pub(super) fn own_epoch(
+    id: NodeId,
+    leads: Option<Epoch>,
+    log: &ShadowLog,
+    high: Offset,
+) -> Verdict {
+    let Some(epoch) = leads else {
+        return Ok(());
+    };
+    let last = log.ending_at(high).map(|entry| entry.epoch);
+    if last == Some(epoch) {
+        return Ok(());
+    }
+    let last = last.map_or_else(|| "no batch".to_owned(), |last| format!("epoch {last}"));
+    let detail = format!("{id} leads epoch {epoch} and commits {high}, where {last} ends");
+    Err(Violation::new("leaders commit by their own epoch", detail))
 }
 
 /// A node cuts its log to `cut`: nothing of what it shares with the committed log may go, which ends

@@ -9,9 +9,13 @@ mod images;
 mod logs;
 mod one_leader;
 mod one_vote;
+mod promised;
 mod settled;
 mod watermark;
 
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
 use quorate_raft::RoleName;
 use quorate_server::disk::{DiskDone, DiskJob, DiskOp};
 use quorate_server::io::Published;
@@ -24,10 +28,12 @@ use self::images::Images;
 use self::logs::Logs;
 use self::one_leader::OneLeader;
 use self::one_vote::OneVote;
+use self::promised::Promised;
 pub use self::settled::Unsettled;
 use self::watermark::Watermarks;
 use crate::client::Fact;
 use crate::machine::Started;
+use crate::net::LinkId;
 use crate::violation::Verdict;
 
 /// All laws of a run.
@@ -36,7 +42,10 @@ pub struct Checks {
     logs: Logs,
     leaders: OneLeader,
     actives: OneLeader,
+    /// The epoch that each node led when it last came to rest.
+    leading: BTreeMap<NodeId, Option<Epoch>>,
     votes: OneVote,
+    promised: Promised,
     committed: Committed,
     watermarks: Watermarks,
     images: Images,
@@ -50,7 +59,9 @@ impl Checks {
             logs: Logs::new(voters),
             leaders: OneLeader::new("leader"),
             actives: OneLeader::new("active controller"),
+            leading: BTreeMap::new(),
             votes: OneVote::default(),
+            promised: Promised::default(),
             committed: Committed::new(voters),
             watermarks: Watermarks::default(),
             images: Images::default(),
@@ -63,6 +74,7 @@ impl Checks {
         self.watermarks.started(id);
         self.images.started(id);
         self.votes.started(id);
+        self.leading.remove(&id);
         self.logs.started(id, found, &self.committed)
     }
 
@@ -90,6 +102,15 @@ impl Checks {
         }
     }
 
+    /// A frame leaves a node over a connection: a request, or the answer to one.
+    pub fn sent(&mut self, id: NodeId, link: LinkId, asks: bool, frame: &Bytes) -> Verdict {
+        if asks {
+            self.promised.asks(link, frame);
+            return Ok(());
+        }
+        self.promised.answers(id, link, frame, &self.votes)
+    }
+
     /// A node came to rest after its inputs; its disk jobs were told before.
     pub fn rested(&mut self, id: NodeId, quorum: &Quorum) -> Verdict {
         let raft = quorum.raft();
@@ -99,9 +120,14 @@ impl Checks {
         if raft.role() == RoleName::Leader && self.leaders.leads(raft.epoch(), id)? {
             self.committed.is_in(id, raft.epoch(), log)?;
         }
+        let leads = (raft.role() == RoleName::Leader).then_some(raft.epoch());
+        let led = std::mem::replace(self.leading.entry(id).or_default(), leads);
         if let Some(high) = raft.high_watermark()
             && self.watermarks.is(id, high)?
         {
+            if leads == led {
+                committed::own_epoch(id, leads, log, high)?;
+            }
             self.committed.says(id, high, &self.logs)?;
         }
         Ok(())

@@ -40,6 +40,11 @@ impl OneVote {
         Ok(())
     }
 
+    /// The vote of a node in an epoch, as its disk has it.
+    pub(super) fn of(&self, id: NodeId, epoch: Epoch) -> Option<NodeId> {
+        self.votes.get(&(id, epoch)).copied()
+    }
+
     fn saved(&mut self, id: NodeId, state: &ElectionState) -> Verdict {
         let law = "one vote an epoch";
         if let Some(before) = self.epochs.insert(id, state.epoch)
