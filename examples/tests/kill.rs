@@ -13,6 +13,9 @@ use quorate_node::{Client, entropy};
 
 const ROUNDS: usize = 20;
 
+/// About as long as a start takes.
+const START: Duration = Duration::from_millis(200);
+
 /// The whole cluster lives in one process, so every voter forgets at once what it had only in
 /// memory, and starts again from its files.
 #[test]
@@ -23,6 +26,10 @@ fn everything_acknowledged_survives_twenty_kills() {
     let mut acknowledged = Topics::new();
     let mut busy_rounds = 0;
     for round in 0..ROUNDS {
+        if rng.one_in(2) {
+            let after = rng.duration(Duration::ZERO, START);
+            Cluster::start_in_vain(data.path(), port, after).unwrap();
+        }
         let started = Instant::now();
         let cluster = Cluster::start(data.path(), port).unwrap();
         cluster.expect(round % 3, &acknowledged).unwrap();
@@ -54,6 +61,24 @@ fn everything_acknowledged_survives_twenty_kills() {
         busy_rounds >= ROUNDS / 2,
         "the kills must come while topics are created, not before: {busy_rounds} of {ROUNDS}"
     );
+}
+
+#[test]
+fn a_first_start_that_was_cut_short_is_made_up_for_by_the_next() {
+    let mut rng = entropy();
+    for round in 0..6 {
+        let data = tempfile::tempdir().unwrap();
+        let port = free_ports();
+        for _ in 0..3 {
+            let after = rng.duration(Duration::ZERO, START);
+            Cluster::start_in_vain(data.path(), port, after).unwrap();
+        }
+        let cluster = Cluster::start(data.path(), port).unwrap();
+        let mut client = Client::connect(&cluster.brokers()[0], SOON).unwrap();
+        let id = create(&mut client, "orders").unwrap();
+        let topics = Topics::from([("orders".to_owned(), id)]);
+        cluster.expect(round % 3, &topics).unwrap();
+    }
 }
 
 /// Creates topics at one broker until nobody answers any more; those that were acknowledged.

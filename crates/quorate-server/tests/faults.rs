@@ -220,3 +220,27 @@ fn a_log_that_cannot_be_read_any_more_stops_its_node() {
     assert!(lab.run_until(SOON, |lab| lab.machines[&follower].stopped.is_some()));
     assert_stopped(&mut lab, follower, "read");
 }
+
+#[test]
+fn a_broker_whose_disk_fails_stops_and_says_why() {
+    for full in [false, true] {
+        let (mut lab, active) = Lab::up(3, 2);
+        let disk = &lab.machine(broker(1)).disk;
+        if full {
+            disk.set_space_left(Some(10));
+        } else {
+            disk.fail_syncs(0, u64::MAX);
+        }
+        assert_eq!(create_at(&mut lab, active, "orders"), Some(ErrorCode::None));
+        assert!(lab.run_until(SOON, |lab| lab.machines[&broker(1)].stopped.is_some()));
+        let fault = lab.machine(broker(1)).fault().unwrap().to_owned();
+        assert!(fault.contains("/data/__cluster_metadata-0/"), "{fault}");
+        // Its session runs out like that of any other broker that is gone.
+        let fenced = lab.run_until(Duration::from_secs(15), |lab| {
+            let image = lab.active().and_then(|id| lab.image(id));
+            image.is_some_and(|image| image.broker(broker(1)).is_some_and(|broker| broker.fenced))
+        });
+        assert!(fenced);
+        assert_eq!(lab.settle(), active);
+    }
+}

@@ -122,6 +122,24 @@ impl Cluster {
         Ok(cluster)
     }
 
+    /// Starts the program and kills it after that time, wherever it has got to.
+    pub fn start_in_vain(data_dir: &Path, base_port: u16, after: Duration) -> anyhow::Result<()> {
+        let mut child = command(data_dir)
+            .arg("--base-port")
+            .arg(base_port.to_string())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        thread::sleep(after);
+        let ended = child.try_wait()?;
+        child.kill()?;
+        child.wait()?;
+        match ended {
+            None => Ok(()),
+            Some(status) => bail!("it ended by itself: {status}"),
+        }
+    }
+
     fn wait_for(&self, event: &str) -> anyhow::Result<Value> {
         let until = Instant::now() + SOON;
         loop {

@@ -182,7 +182,11 @@ impl Machine {
             Process::Broker(Box::new(node))
         });
         self.recovered = Some(recovered);
-        self.worker = Some(DiskWorker::new(log));
+        self.worker = Some(if self.is_controller {
+            DiskWorker::new(log)
+        } else {
+            DiskWorker::of_observer(log)
+        });
         Ok(())
     }
 
@@ -244,7 +248,12 @@ impl Machine {
             return Vec::new();
         }
         match (self.worker.as_mut(), self.round.take()) {
-            (Some(worker), Some(jobs)) => worker.run(jobs),
+            (Some(worker), Some(jobs)) => {
+                let mut done = worker.run(jobs);
+                // It is quiet at once: what an observer left for later is synced.
+                done.extend(worker.settle());
+                done
+            }
             _ => Vec::new(),
         }
     }

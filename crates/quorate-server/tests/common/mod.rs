@@ -181,6 +181,23 @@ impl Lab {
         self.cut_connections(id);
     }
 
+    /// Asks the process of a machine to stop in good order.
+    pub fn stop(&mut self, id: NodeId) {
+        let life = self.machine(id).life;
+        self.happen(id, life, Happening::Input(Input::Shutdown));
+    }
+
+    /// How long a machine that was asked to stop takes to do so.
+    pub fn time_to_stop(&mut self, id: NodeId) -> Duration {
+        let asked = self.now;
+        self.stop(id);
+        let within = Duration::from_secs(60);
+        let stopped = self.run_until(within, |lab| lab.machines[&id].stopped.is_some());
+        assert!(stopped, "{id} does not stop");
+        assert_eq!(self.machine(id).fault(), None);
+        self.now.since(asked)
+    }
+
     /// Waits until a controller is active and all running brokers are in service.
     pub fn settle(&mut self) -> NodeId {
         let settled = self.run_until(Duration::from_secs(30), |lab| {
