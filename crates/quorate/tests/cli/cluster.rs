@@ -241,6 +241,47 @@ fn three_controllers_elect_a_leader_answer_and_end_well() {
 }
 
 #[test]
+fn a_controller_is_added_to_the_voters_and_removed() {
+    let mut cluster = Cluster::formatted(false);
+    (1..=3).for_each(|id| cluster.start(id));
+    let text = fs::read_to_string(cluster.path().join("c1.properties")).unwrap();
+    let port = free_ports()[0];
+    let own = format!("listeners=CONTROLLER://localhost:{}", cluster.ports[0]);
+    let text = text
+        .replace("node.id=1", "node.id=4")
+        .replace("data-1", "data-4")
+        .replace(&own, &format!("listeners=CONTROLLER://localhost:{port}"));
+    fs::write(cluster.path().join("c4.properties"), text).unwrap();
+    let arguments = ["format", "-c", "c4.properties", "-t", CLUSTER, "-N"];
+    assert!(quorate(cluster.path(), &arguments).status.success());
+    cluster.running.push(None);
+    cluster.start(4);
+
+    // It may vote once it has caught up.
+    let add = ["quorum", "add", "--config", "c4.properties"];
+    let until = Instant::now() + Duration::from_secs(20);
+    let (mut code, mut printed, mut told) = cluster.ask(&add);
+    while code != Some(0) && Instant::now() < until {
+        (code, printed, told) = cluster.ask(&add);
+    }
+    assert_eq!(code, Some(0), "{told}{}", cluster.logs());
+    assert_eq!(printed, "controller 4 votes\n");
+    let voters = cluster.status()["voters"].as_array().unwrap().clone();
+    assert_eq!(voters.len(), 4);
+    let directory = voters[3]["directoryId"].as_str().unwrap();
+    let remove = ["quorum", "remove", "--id", "4", "--directory-id", directory];
+    let (code, _, told) = cluster.ask(&remove);
+    assert_eq!(code, Some(0), "{told}");
+    assert_eq!(cluster.status()["voters"].as_array().unwrap().len(), 3);
+    let (code, _, told) = cluster.ask(&remove);
+    assert_eq!(code, Some(1));
+    assert!(told.contains("VOTER_NOT_FOUND"), "{told}");
+    for id in 1..=4 {
+        assert_eq!(cluster.stop(id).0, Some(0), "{}", cluster.logs());
+    }
+}
+
+#[test]
 fn a_static_quorum_starts_too() {
     let mut cluster = Cluster::formatted(true);
     (1..=3).for_each(|id| cluster.start(id));

@@ -109,6 +109,32 @@ fn a_static_quorum_of_4_0_is_formatted_as_kafka_does() {
 }
 
 #[test]
+fn a_credential_is_written_after_the_features() {
+    let directory = configured(DYNAMIC);
+    let spec = "SCRAM-SHA-256=[name=alice,password=alice-secret]";
+    let (code, told) = format(directory.path(), &["-s", "--add-scram", spec]);
+    assert_eq!(code, Some(0), "{told}");
+    let ours = timeless(&directory.path().join("one"), "bootstrap.checkpoint");
+    let stock = here().join("../quorate-storage/tests/fixtures/dynamic-quorum/node-1");
+    let kafkas = timeless(&stock, "bootstrap.checkpoint");
+    let types = |lines: &[String]| -> Vec<String> {
+        let types = lines
+            .iter()
+            .filter_map(|line| line.split("\"type\":").nth(1));
+        types
+            .map(|it| it.split(',').next().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(types(&ours), types(&kafkas));
+    let (code, told) = format(
+        directory.path(),
+        &["-s", "-g", "-S", "SCRAM-SHA-1=[name=a]"],
+    );
+    assert_eq!(code, Some(1));
+    assert!(told.contains("the mechanisms are"), "{told}");
+}
+
+#[test]
 fn what_is_formatted_is_not_formatted_again() {
     let directory = configured(DYNAMIC);
     assert_eq!(format(directory.path(), &["--standalone"]).0, Some(0));

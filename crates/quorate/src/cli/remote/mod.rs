@@ -6,6 +6,7 @@
 
 pub mod quorum;
 pub mod topics;
+mod voters;
 
 use std::time::{Duration, Instant};
 
@@ -60,6 +61,11 @@ impl Remote {
     /// How long one answer may take.
     pub fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout.max(1))
+    }
+
+    /// The same, as requests have it.
+    pub fn timeout_ms(&self) -> i32 {
+        i32::try_from(self.timeout().as_millis()).unwrap_or(i32::MAX)
     }
 
     /// Asks until there is an answer that is not `premature`.

@@ -9,11 +9,12 @@ use quorate::protocol::messages::{DescribeQuorumRequest, DescribeQuorumResponse,
 use quorate::types::ErrorCode;
 use serde_json::{Value, json};
 
+use super::voters::{Add, Remove};
 use super::{Remote, is_premature, table, told, unexpected};
 
 const TOPIC: &str = "__cluster_metadata";
 
-/// Show the quorum of controllers.
+/// Show the quorum of controllers, and change who votes in it.
 #[derive(Debug, Args)]
 pub struct Quorum {
     #[command(subcommand)]
@@ -26,6 +27,8 @@ enum Command {
     Status(Question),
     /// Show how far each controller and broker has copied the metadata log.
     Replication(Question),
+    Add(Add),
+    Remove(Remove),
 }
 
 #[derive(Debug, Args)]
@@ -41,6 +44,8 @@ impl Quorum {
     /// Asks and prints.
     pub fn run(&self) -> anyhow::Result<bool> {
         match &self.command {
+            Command::Add(add) => return add.run(),
+            Command::Remove(remove) => return remove.run(),
             Command::Status(question) => {
                 let state = State::ask(&question.remote)?;
                 let cluster = question.remote.cluster()?.cluster_id;

@@ -354,7 +354,7 @@ impl Create {
         });
         let request = CreateTopicsRequest {
             topics: topics.collect(),
-            timeout_ms: millis(&self.remote),
+            timeout_ms: self.remote.timeout_ms(),
             validate_only: self.validate_only,
             ..Default::default()
         };
@@ -395,7 +395,7 @@ impl Delete {
         let request = DeleteTopicsRequest {
             topics: topics.collect(),
             topic_names: self.topics.clone(),
-            timeout_ms: millis(&self.remote),
+            timeout_ms: self.remote.timeout_ms(),
             ..Default::default()
         };
         let answer = self.remote.ask(request, |answer| match answer {
@@ -423,8 +423,4 @@ impl Delete {
         });
         Ok(report(&outcomes.collect::<Vec<_>>(), self.json))
     }
-}
-
-fn millis(remote: &Remote) -> i32 {
-    i32::try_from(remote.timeout().as_millis()).unwrap_or(i32::MAX)
 }

@@ -5,6 +5,8 @@
 //! 2. Every directory is looked at; one that is formatted already, or for something else, stops it.
 //! 3. Those that are not formatted are.
 
+mod scram;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -35,7 +37,7 @@ pub struct Format {
     #[arg(short, long, value_name = "FILE")]
     config: PathBuf,
     /// The cluster's id, the same for all of its nodes; `quorate random-uuid` makes one.
-    #[arg(short = 't', long, value_name = "ID")]
+    #[arg(short = 't', long, value_name = "ID", allow_hyphen_values = true)]
     cluster_id: String,
     /// Start a dynamic quorum with this controller as its only voter.
     #[arg(short, long, group = "quorum")]
@@ -52,6 +54,9 @@ pub struct Format {
     /// The level that a feature starts with; may be repeated.
     #[arg(short, long, value_name = "NAME=LEVEL", action = ArgAction::Append)]
     feature: Vec<String>,
+    /// A user's first credential, such as SCRAM-SHA-256=[name=alice,password=secret]; may be repeated.
+    #[arg(short = 'S', long, value_name = "SPEC", action = ArgAction::Append)]
+    add_scram: Vec<String>,
     /// Pass over directories that are formatted already.
     #[arg(short = 'g', long)]
     ignore_formatted: bool,
@@ -70,6 +75,7 @@ impl Format {
         let version = self.version()?;
         let is_dynamic = controller.quorum.voters.is_none();
         let features = levels(version, &given_levels(&self.feature)?, is_dynamic)?;
+        let records = scram::records(&self.add_scram, version)?;
         let unformatted = self.unformatted(&controller)?;
         if unformatted.is_empty() {
             println!("All of the log directories are already formatted.");
@@ -98,7 +104,7 @@ impl Format {
                     .and_then(|voter| voter.directory)
                     .unwrap_or_else(|| DirectoryId(rng.uuid())),
                 features: features.clone(),
-                records: Vec::new(),
+                records: records.clone(),
                 initial_voters,
                 at: Clock::new().now().wall,
             };
