@@ -7,6 +7,7 @@
 //! - Committed batches are read from the tail, or from disk where a reader has fallen behind.
 
 mod calls;
+mod links;
 mod members;
 mod requests;
 mod responses;
@@ -27,8 +28,8 @@ use quorate_raft::{
 use quorate_types::{Epoch, KRaftVersion, MonoTime, NodeId, Offset, OffsetAndEpoch, Rng};
 
 use crate::disk::{self, DiskDone, DiskJob};
-use crate::io::{Address, ConnId, Now, Output};
-use crate::links::{ConnNames, LinkEvent, Links};
+use crate::io::{Address, Now, Output};
+use crate::links::{ConnNames, Links};
 use crate::snapshots::{SnapshotConfig, Snapshots};
 use crate::tail::{EncodedBatch, LogTail};
 
@@ -545,50 +546,6 @@ impl Quorum {
             held.pop_front();
         }
         batches
-    }
-
-    /// Tells Raft what the links report.
-    fn settle_links(&mut self, now: Now, names: &mut ConnNames) {
-        while let Some(event) = self.links.poll() {
-            match event {
-                LinkEvent::Answer { call, result } => {
-                    self.answered(now, names, CallId(call), result);
-                }
-                LinkEvent::Gone { address } => {
-                    if let Some(node) = self.nodes.get(&address) {
-                        self.step(now, names, Input::PeerDown { node: *node });
-                    }
-                }
-            }
-        }
-    }
-
-    /// Whether the connection is one that this quorum made.
-    pub fn owns(&self, conn: ConnId) -> bool {
-        self.links.owns(conn)
-    }
-
-    /// A connection that the quorum asked for stands.
-    pub fn connected(&mut self, now: Now, conn: ConnId) {
-        self.links.connected(now.mono, conn);
-    }
-
-    /// A connection that the quorum asked for could not be made.
-    pub fn connect_failed(&mut self, now: Now, names: &mut ConnNames, conn: ConnId, refused: bool) {
-        self.links.connect_failed(now.mono, conn, refused);
-        self.settle_links(now, names);
-    }
-
-    /// A connection that the quorum made is gone.
-    pub fn link_closed(&mut self, now: Now, names: &mut ConnNames, conn: ConnId) {
-        self.links.closed(now.mono, names, conn);
-        self.settle_links(now, names);
-    }
-
-    /// An answer came in on a connection that the quorum made.
-    pub fn link_frame(&mut self, now: Now, names: &mut ConnNames, conn: ConnId, frame: Bytes) {
-        self.links.frame(now.mono, names, conn, frame);
-        self.settle_links(now, names);
     }
 }
 
