@@ -9,6 +9,10 @@ use criterion::{BenchmarkGroup, Criterion, measurement::WallTime};
 pub mod figures;
 pub mod metadata;
 
+/// The allocator of the programs that quorate ships, for all benches.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Whether this run measures. `cargo test --benches` runs every bench once to see that it works,
 /// without `--bench`; what is slow to set up is then made smaller.
 pub fn is_measuring() -> bool {

@@ -26,9 +26,6 @@ use crate::cluster::Cluster;
 use crate::creates::Creator;
 use crate::disk::Probe;
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// The latency of creates beside the latency of the disk.
 #[derive(Debug, Parser)]
 #[command(name = "create_latency")]
