@@ -98,3 +98,18 @@ fn line(event: &NodeEvent) {
         other => info!("{other}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_event_is_explained_in_the_documentation() {
+        let document = include_str!("../../../../../docs/operations.md");
+        let source = include_str!("events.rs");
+        let names = source.split("event = \"").skip(1);
+        let names: Vec<&str> = names.filter_map(|rest| rest.split('"').next()).collect();
+        for name in names.iter().filter(|name| name.len() > 1) {
+            assert!(document.contains(&format!("`{name}`")), "{name}");
+        }
+        assert!(names.len() > 10);
+    }
+}

@@ -20,7 +20,7 @@ use quorate::storage::MetaProperties;
 use quorate::storage::vfs::OsVfs;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
-use tracing::{info, warn};
+use tracing::{error, info, warn};
 
 use self::logging::LogFormat;
 use crate::settings::{Controller, Settings};
@@ -82,9 +82,12 @@ impl Start {
         };
         let seed = entropy().next_u64();
         let node = spec.start(listener, &machine, seed, events::log()?)?;
-        run_until_told(node, &runtime)?;
+        let ended = run_until_told(node, &runtime);
         runtime.shutdown_timeout(Duration::from_millis(50));
-        Ok(true)
+        if let Err(fault) = &ended {
+            error!("{fault:#}");
+        }
+        Ok(ended.is_ok())
     }
 }
 
