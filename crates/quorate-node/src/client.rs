@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use quorate_protocol::messages::{ApiKey, ApiVersionsRequest, Request, RequestHeader, Response};
@@ -14,6 +14,9 @@ use quorate_types::{ErrorCode, VersionRange};
 
 /// Answers larger than this are not taken.
 const ANSWER_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// So much of an answer is made room for at first.
+const PIECE: usize = 32 * 1024;
 
 /// Why a call of a [`Client`] came to nothing.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +55,7 @@ pub enum ClientError {
 pub struct Client {
     address: String,
     stream: TcpStream,
+    timeout: Duration,
     correlation: i32,
     versions: BTreeMap<i16, VersionRange>,
 }
@@ -81,11 +85,11 @@ impl Client {
             return Err(failed(refused));
         };
         stream.set_nodelay(true).map_err(failed)?;
-        stream.set_read_timeout(Some(timeout)).map_err(failed)?;
         stream.set_write_timeout(Some(timeout)).map_err(failed)?;
         let mut client = Client {
             address: address.to_owned(),
             stream,
+            timeout,
             correlation: 0,
             versions: BTreeMap::from([(18, VersionRange { min: 0, max: 3 })]),
         };
@@ -162,14 +166,16 @@ impl Client {
         }
     }
 
+    #[allow(clippy::disallowed_methods)]
     fn exchange(&mut self, frame: &[u8]) -> io::Result<Bytes> {
         let length = u32::try_from(frame.len()).map_err(io::Error::other)?;
         let mut message = Vec::with_capacity(4 + frame.len());
         message.extend_from_slice(&length.to_be_bytes());
         message.extend_from_slice(frame);
+        let by = Instant::now() + self.timeout;
         self.stream.write_all(&message)?;
         let mut prefix = [0; 4];
-        self.stream.read_exact(&mut prefix)?;
+        self.fill(&mut prefix, by)?;
         let length = usize::try_from(i32::from_be_bytes(prefix)).unwrap_or(usize::MAX);
         if length > ANSWER_BYTES_MAX {
             return Err(io::Error::new(
@@ -177,15 +183,34 @@ impl Client {
                 "an impossible length",
             ));
         }
-        // Beyond the usual it grows with what arrives, not with what was announced.
-        let mut answer = Vec::with_capacity(length.min(64 * 1024));
-        (&mut self.stream)
-            .take(length as u64)
-            .read_to_end(&mut answer)?;
-        if answer.len() < length {
-            return Err(io::ErrorKind::UnexpectedEof.into());
+        // It grows with what arrives, not with what was announced.
+        let mut answer = Vec::new();
+        while answer.len() < length {
+            let filled = answer.len();
+            answer.resize(length.min(filled.max(PIECE) * 2), 0);
+            self.fill(&mut answer[filled..], by)?;
         }
         Ok(answer.into())
+    }
+
+    /// Reads until the buffer is full or the time is over, however slowly the bytes come.
+    #[allow(clippy::disallowed_methods)]
+    fn fill(&mut self, into: &mut [u8], by: Instant) -> io::Result<()> {
+        let mut filled = 0;
+        while filled < into.len() {
+            let left = by.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            self.stream.set_read_timeout(Some(left))?;
+            match self.stream.read(&mut into[filled..]) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 
     fn malformed(&self, api: ApiKey, reason: String) -> ClientError {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::thread::Builder;
 use std::time::Duration;
@@ -87,6 +87,43 @@ fn a_server_that_says_nothing_is_not_waited_for_for_ever() {
         let _ = (&stream).read(&mut [0]);
     });
     assert!(matches!(connect(&address), ClientError::Connection { .. }));
+}
+
+#[test]
+fn an_answer_that_comes_drop_by_drop_is_not_waited_for_for_ever() {
+    let (done, finished) = std::sync::mpsc::channel();
+    let address = server(move |mut stream| {
+        // It would take ten seconds, and no pause is longer than the client's patience.
+        let _ = stream.write_all(&[0, 0, 0, 100]);
+        while stream.write_all(&[0]).is_ok() {
+            if finished.recv_timeout(Duration::from_millis(100)).is_ok() {
+                break;
+            }
+        }
+    });
+    let error = connect(&address);
+    let _ = done.send(());
+    match error {
+        ClientError::Connection { source, .. } => {
+            let kinds = [ErrorKind::TimedOut, ErrorKind::WouldBlock];
+            assert!(kinds.contains(&source.kind()), "{source}");
+        }
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn a_large_answer_is_taken_whole() {
+    let address = server(|mut stream| {
+        let body = vec![7; 1_000_000];
+        let head = [&1_000_004_u32.to_be_bytes()[..], &[0, 0, 0, 1]].concat();
+        stream.write_all(&head).unwrap();
+        // The client does not like it, and may be gone before all of it is out.
+        let _ = stream.write_all(&body);
+    });
+    // It was read, and makes no sense.
+    let error = connect(&address);
+    assert!(matches!(error, ClientError::Malformed { .. }), "{error}");
 }
 
 #[test]

@@ -219,6 +219,22 @@ impl Site {
             .0
     }
 
+    /// Makes a change at whichever member takes it; who that was.
+    pub fn write(&self, value: &str) -> NodeId {
+        let until = Instant::now() + SOON;
+        loop {
+            for member in &self.members {
+                let client = Client::connect(&member.address.to_string(), SOON);
+                let done = client.and_then(|mut client| set(&mut client, value));
+                if done.is_ok_and(|error| error == ErrorCode::None) {
+                    return member.id;
+                }
+            }
+            assert!(Instant::now() < until, "nobody takes a change");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// Waits for an event.
     pub fn hear(&self, is: impl Fn(&NodeEvent) -> bool) -> (NodeId, NodeEvent) {
         let until = Instant::now() + SOON;
