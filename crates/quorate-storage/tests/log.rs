@@ -320,8 +320,8 @@ fn half_a_snapshot_is_never_published() {
     let (_, found) = open(&disk).unwrap();
     assert_eq!(
         (found.notes.len(), found.snapshots.len()),
-        (1, 0),
-        "the first part file"
+        (0, 0),
+        "neither left a part file"
     );
 }
 
