@@ -33,6 +33,9 @@ pub struct Spec {
     pub clients: Vec<NodeId>,
     /// Whether the voters stand in the log (`kraft.version` 1) or in the configuration.
     pub dynamic: bool,
+    /// How long a process is busy at most before it is driven for what came in meanwhile; zero for
+    /// every input by itself.
+    pub round: Duration,
     /// How long a frame takes.
     pub net_latency: (Duration, Duration),
     /// How long a round of a disk takes.
@@ -76,6 +79,7 @@ impl Spec {
             brokers: members(BROKERS, brokers, rng),
             clients: (CLIENTS..).take(clients).map(NodeId).collect(),
             dynamic: rng.one_in(2),
+            round: [Duration::ZERO, us(400)][rng.index(2)],
             net_latency: (us(100), ms(1 + rng.below(2) * rng.below(20))),
             disk_latency: (us(300), ms(1 + rng.below(2) * rng.below(15))),
             election_timeout: if brisk { ms(300) } else { ms(1000) },

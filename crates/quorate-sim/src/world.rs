@@ -305,7 +305,12 @@ impl World {
             return Ok(());
         };
         process.handle(now, input);
-        self.drive(id)
+        if self.spec.round.is_zero() {
+            return self.drive(id);
+        }
+        let at = self.now + self.rng.duration(Duration::ZERO, self.spec.round);
+        self.wake_by(id, life, at);
+        Ok(())
     }
 
     /// Lets a process do what is due, and carries out what comes of it.
@@ -373,11 +378,18 @@ impl World {
         }
         // What is due already is due after a moment: the machine needs some time for each round.
         let at = deadline.max(self.now + Duration::from_micros(5));
-        if machine.wake_at.is_none_or(|planned| planned > at) {
+        self.wake_by(id, life, at);
+        Ok(())
+    }
+
+    /// A process is driven at that time, or sooner.
+    fn wake_by(&mut self, id: NodeId, life: u64, at: MonoTime) {
+        if let Some(machine) = self.machines.get_mut(&id)
+            && machine.wake_at.is_none_or(|planned| planned > at)
+        {
             machine.wake_at = Some(at);
             self.queue.add(at, Event::Wake { machine: id, life });
         }
-        Ok(())
     }
 
     /// Carries out one output; whether the process ended with it.
