@@ -12,7 +12,10 @@ use quorate_metadata::{Loader, MetadataImage, SnapshotLoader, decode_batch};
 use quorate_server::io::Address;
 use quorate_storage::vfs::{MemVfs, OpenMode, Vfs};
 use quorate_storage::{LogConfig, MetadataLog};
-use quorate_types::{ControlRecord, DirectoryId, ErrorCode, NodeId, Offset, OffsetAndEpoch};
+use quorate_types::{
+    ControlRecord, DirectoryId, ErrorCode, NodeId, Offset, OffsetAndEpoch, Uuid, VersionRange,
+    Voter, VoterSet,
+};
 
 fn put(disk: &MemVfs, from: &Path, to: &Path) {
     disk.create_dir_all(to).unwrap();
@@ -274,6 +277,47 @@ fn a_controller_that_lost_its_vote_does_not_start() {
         error.contains("quorum-state is missing") && error.contains("epoch 3"),
         "{error}"
     );
+}
+
+#[test]
+fn a_broker_that_lost_its_vote_goes_on_for_it_never_votes() {
+    let (mut lab, active) = Lab::up(3, 1);
+    lab.kill(broker(1));
+    let path = Path::new(DIR).join("__cluster_metadata-0/quorum-state");
+    lab.machine(broker(1)).disk.remove(&path).unwrap();
+    lab.start(broker(1));
+    lab.call(active, &creation(&["orders"])).unwrap();
+    assert!(lab.run_until(SOON, |lab| lab.has_topic(broker(1), "orders")));
+}
+
+#[test]
+fn a_static_quorum_comes_up_and_comes_back() {
+    let mut lab = Lab::empty();
+    let ids = [1, 2, 3].map(controller);
+    let voter = |id: &NodeId| {
+        let voter = Voter {
+            directory: None,
+            endpoints: vec![endpoint(*id, "CONTROLLER")],
+            kraft_versions: VersionRange { min: 0, max: 1 },
+        };
+        (*id, voter)
+    };
+    let voters: VoterSet = ids.iter().map(voter).collect();
+    for id in ids.into_iter().chain([broker(1)]) {
+        let disk = MemVfs::new();
+        format_disk(&disk, id, DirectoryId(Uuid([id.0 as u8; 16])), None);
+        lab.add(id, disk, id != broker(1));
+        lab.machine(id).static_voters = Some(voters.clone());
+        lab.machine(id).bootstrap = ids.iter().map(|id| address(*id)).collect();
+        lab.start(id);
+    }
+    let active = lab.settle();
+    let answer = lab.call(active, &creation(&["orders"])).unwrap();
+    assert_eq!(created(&answer), ErrorCode::None);
+    ids.into_iter().for_each(|id| lab.kill(id));
+    ids.into_iter().for_each(|id| lab.start(id));
+    let active = lab.settle();
+    assert!(lab.has_topic(active, "orders"));
 }
 
 #[test]
