@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use quorate::storage::vfs::OsVfs;
 use quorate::storage::{MetaProperties, StorageError, names};
 
+use crate::output;
 use crate::settings::{Controller, Settings};
 
 /// Show whether the directories of a controller are formatted, and for whom.
@@ -48,7 +49,7 @@ impl Info {
         let dirs: Vec<String> = found.iter().map(|dir| dir.display().to_string()).collect();
         list("Found log directory:", "Found log directories:", &dirs);
         if let Some(meta) = &first {
-            println!("Found metadata: {}\n", describe(meta));
+            output::line(format_args!("Found metadata: {}\n", describe(meta)));
         }
         list("Found problem:", "Found problems:", &problems);
         Ok(problems.is_empty())
@@ -88,11 +89,11 @@ fn describe(meta: &MetaProperties) -> String {
 fn list(one: &str, several: &str, items: &[String]) {
     match items.len() {
         0 => return,
-        1 => println!("{one}"),
-        _ => println!("{several}"),
+        1 => output::line(format_args!("{one}")),
+        _ => output::line(format_args!("{several}")),
     }
     for item in items {
-        println!("  {item}");
+        output::line(format_args!("  {item}"));
     }
-    println!();
+    output::line("");
 }

@@ -6,6 +6,7 @@
 mod dump;
 mod format;
 mod info;
+mod output;
 mod remote;
 mod settings;
 mod snapshot;
@@ -64,12 +65,14 @@ fn main() -> ExitCode {
         Command::Snapshot(snapshot) => snapshot.run(),
         Command::Settings(show) => show.run(),
         Command::RandomUuid => {
-            println!("{}", quorate::node::entropy().uuid());
+            output::line(quorate::node::entropy().uuid());
             Ok(true)
         }
         Command::Completions { shell } => {
             let mut command = Args::command();
-            clap_complete::generate(shell, &mut command, "quorate", &mut std::io::stdout());
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut command, "quorate", &mut script);
+            output::print(String::from_utf8_lossy(&script));
             Ok(true)
         }
     };

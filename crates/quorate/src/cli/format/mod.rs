@@ -19,6 +19,7 @@ use quorate::storage::vfs::OsVfs;
 use quorate::storage::{FormatSpec, MetaProperties, StorageError};
 use quorate::types::{DirectoryId, Rng, VoterSet};
 
+use crate::output;
 use crate::settings::{Controller, Settings, initial_controller, voter};
 
 const ELR: &str = "eligible.leader.replicas.version";
@@ -78,7 +79,9 @@ impl Format {
         let records = scram::records(&self.add_scram, version)?;
         let unformatted = self.unformatted(&controller)?;
         if unformatted.is_empty() {
-            println!("All of the log directories are already formatted.");
+            output::line(format_args!(
+                "All of the log directories are already formatted."
+            ));
             return Ok(true);
         }
         for dir in unformatted {
@@ -93,10 +96,10 @@ impl Format {
                 (true, Some(_), None) => "dynamic metadata directory",
                 (true, Some(_), Some(_)) => "dynamic metadata voter directory",
             };
-            println!(
+            output::line(format_args!(
                 "Formatting {kind} {} with metadata.version {version}.",
                 dir.display()
-            );
+            ));
             let spec = FormatSpec {
                 cluster_id: self.cluster_id.clone(),
                 node: controller.node,

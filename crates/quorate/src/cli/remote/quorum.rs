@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::voters::{Add, Remove};
 use super::{Remote, is_premature, table, told, unexpected};
+use crate::output;
 
 const TOPIC: &str = "__cluster_metadata";
 
@@ -50,15 +51,15 @@ impl Quorum {
                 let state = State::ask(&question.remote)?;
                 let cluster = question.remote.cluster()?.cluster_id;
                 match question.json {
-                    true => println!("{:#}", state.status_json(&cluster)),
-                    false => print!("{}", state.status_text(&cluster)),
+                    true => output::line(format_args!("{:#}", state.status_json(&cluster))),
+                    false => output::print(state.status_text(&cluster)),
                 }
             }
             Command::Replication(question) => {
                 let state = State::ask(&question.remote)?;
                 match question.json {
-                    true => println!("{:#}", Value::from(state.replicas_json())),
-                    false => print!("{}", state.replicas_text()),
+                    true => output::line(format_args!("{:#}", Value::from(state.replicas_json()))),
+                    false => output::print(state.replicas_text()),
                 }
             }
         }

@@ -15,6 +15,7 @@ use quorate::types::ErrorCode;
 use serde_json::{Value, json};
 
 use super::{Remote, is_premature, table, told, unexpected};
+use crate::output;
 
 /// List, describe, create and delete topics.
 ///
@@ -152,8 +153,10 @@ impl List {
             .map(|(name, _)| name)
             .collect();
         match self.json {
-            true => println!("{:#}", json!(names)),
-            false => names.iter().for_each(|name| println!("{name}")),
+            true => output::line(format_args!("{:#}", json!(names))),
+            false => names
+                .iter()
+                .for_each(|name| output::line(format_args!("{name}"))),
         }
         Ok(true)
     }
@@ -181,10 +184,13 @@ impl Describe {
         let well = topics.iter().all(known);
         let shown: Vec<_> = topics.into_iter().filter(known).collect();
         match self.json {
-            true => println!("{:#}", Value::from_iter(shown.iter().map(topic_json))),
+            true => output::line(format_args!(
+                "{:#}",
+                Value::from_iter(shown.iter().map(topic_json))
+            )),
             false => shown
                 .iter()
-                .for_each(|topic| print!("{}", topic_text(topic))),
+                .for_each(|topic| output::print(topic_text(topic))),
         }
         Ok(well)
     }
@@ -315,7 +321,7 @@ fn report(outcomes: &[Outcome], as_json: bool) -> bool {
     for it in outcomes.iter().filter(|_| !as_json) {
         match &it.problem {
             Some(problem) => eprintln!("quorate: {}: {problem}", it.name),
-            None => println!("{} {}", it.name, it.done),
+            None => output::line(format_args!("{} {}", it.name, it.done)),
         }
     }
     if as_json {
@@ -327,7 +333,7 @@ fn report(outcomes: &[Outcome], as_json: bool) -> bool {
                 "error": it.problem,
             })
         });
-        println!("{:#}", Value::from_iter(items));
+        output::line(format_args!("{:#}", Value::from_iter(items)));
     }
     outcomes.iter().all(|it| it.problem.is_none())
 }

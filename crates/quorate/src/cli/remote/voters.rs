@@ -11,6 +11,7 @@ use quorate::storage::vfs::OsVfs;
 use quorate::types::{ErrorCode, Uuid};
 
 use super::{Remote, is_premature, told, unexpected};
+use crate::output;
 use crate::settings::{Controller, Settings};
 
 /// Make a running controller a voter.
@@ -110,7 +111,7 @@ impl Remove {
 
 fn report(code: ErrorCode, message: &Option<String>, done: &str) -> bool {
     match code {
-        ErrorCode::None => println!("{done}"),
+        ErrorCode::None => output::line(format_args!("{done}")),
         code => eprintln!("quorate: {}", told(code, message)),
     }
     code == ErrorCode::None

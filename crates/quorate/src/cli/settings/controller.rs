@@ -14,7 +14,7 @@ use super::listener::{self, Listener};
 pub struct Controller {
     /// Its id.
     pub node: NodeId,
-    /// Where it listens.
+    /// Where it listens; the host is empty for all interfaces.
     pub bind: Address,
     /// Where others reach it; the name is that of the controllers' listener. The port is 0 if the
     /// system is to choose one.
@@ -48,13 +48,9 @@ impl Controller {
         let endpoint = advertised(settings, &listener)?;
         let quorum = quorum(settings, node, &listener.name)?;
         let (metadata_dir, dirs) = directories(settings);
-        let host = match &*listener.host {
-            "" => "0.0.0.0".to_owned(),
-            host => host.to_owned(),
-        };
         Ok(Controller {
             node,
-            bind: Address::new(host, listener.port),
+            bind: Address::new(listener.host, listener.port),
             endpoint,
             quorum,
             metadata_dir,
@@ -341,7 +337,7 @@ mod tests {
             "listeners=CONTROLLER://:9093",
         );
         let read = controller(&text).unwrap();
-        assert_eq!(read.bind, Address::new("0.0.0.0", 9093));
+        assert_eq!(read.bind, Address::new("", 9093));
         assert_eq!(read.endpoint.to_string(), "CONTROLLER://public:1");
     }
 

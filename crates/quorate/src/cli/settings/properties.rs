@@ -225,4 +225,22 @@ mod tests {
             assert_eq!(parse(text.as_bytes()).unwrap_err().line, 2, "{text:?}");
         }
     }
+
+    #[test]
+    fn any_bytes_are_read_or_refused() {
+        let alphabet = b"ab=: \t\\\\\n\r#!u0dD8\xc3\xbc\xff";
+        let mut rng = quorate::types::Rng::new(1);
+        let (mut read, mut refused) = (0, 0);
+        for _ in 0..5000 {
+            let length = rng.index(24);
+            let bytes: Vec<u8> = (0..length)
+                .map(|_| alphabet[rng.index(alphabet.len())])
+                .collect();
+            match parse(&bytes) {
+                Ok(_) => read += 1,
+                Err(_) => refused += 1,
+            }
+        }
+        assert!(read > 1000 && refused > 100, "{read} {refused}");
+    }
 }

@@ -8,6 +8,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use quorate::types::Offset;
 
+use crate::output;
+
 /// Look at the metadata that a directory holds.
 #[derive(Debug, Args)]
 pub struct Snapshot {
@@ -42,8 +44,8 @@ impl Snapshot {
         let Command::Show(show) = &self.command;
         let found = read::metadata(&show.dir, show.at.map(Offset))?;
         match show.json {
-            true => println!("{:#}", report::json(&found)),
-            false => print!("{}", report::text(&found)),
+            true => output::line(format_args!("{:#}", report::json(&found))),
+            false => output::print(report::text(&found)),
         }
         for problem in &found.problems {
             eprintln!("quorate: {problem}");

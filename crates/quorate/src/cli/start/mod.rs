@@ -9,6 +9,7 @@ mod events;
 mod logging;
 mod tuning;
 
+use std::io;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,6 +17,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{ArgAction, Args};
 use quorate::node::{Clock, ControllerSpec, Machine, NodeHandle, entropy};
+use quorate::server::io::Address;
 use quorate::storage::MetaProperties;
 use quorate::storage::vfs::OsVfs;
 use tokio::runtime::Runtime;
@@ -56,8 +58,7 @@ impl Start {
         }
         let controller = Controller::new(&settings)?;
         let cluster_id = cluster_of(&controller)?;
-        let bind = (controller.bind.host.as_str(), controller.bind.port);
-        let listener = TcpListener::bind(bind)
+        let listener = listen(&controller.bind)
             .with_context(|| format!("cannot listen on {}", controller.bind))?;
         let mut spec = spec(controller, &cluster_id);
         if spec.endpoint.port == 0 {
@@ -88,6 +89,18 @@ impl Start {
             error!("{fault:#}");
         }
         Ok(ended.is_ok())
+    }
+}
+
+/// Opens a listener; an empty host stands for all interfaces of both protocols, or of IPv4 where
+/// there is no other.
+fn listen(address: &Address) -> io::Result<TcpListener> {
+    match (address.host.as_str(), address.port) {
+        ("", port) => TcpListener::bind(("::", port)).or_else(|error| match error.kind() {
+            io::ErrorKind::AddrInUse => Err(error),
+            _ => TcpListener::bind(("0.0.0.0", port)),
+        }),
+        address => TcpListener::bind(address),
     }
 }
 
