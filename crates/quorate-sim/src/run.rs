@@ -37,7 +37,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            steps: 12,
+            steps: 10,
             trace: false,
             brokers: None,
         }
