@@ -99,6 +99,22 @@ impl Cluster {
         self.running[id - 1] = Some(child);
     }
 
+    /// Formats and starts a controller that has no vote yet.
+    fn start_fourth(&mut self, more: &str) {
+        let text = fs::read_to_string(self.path().join("c1.properties")).unwrap();
+        let own = format!("listeners=CONTROLLER://localhost:{}", self.ports[0]);
+        let port = free_ports()[0];
+        let text = text
+            .replace("node.id=1", "node.id=4")
+            .replace("data-1", "data-4")
+            .replace(&own, &format!("listeners=CONTROLLER://localhost:{port}"));
+        fs::write(self.path().join("c4.properties"), text + more).unwrap();
+        let arguments = ["format", "-c", "c4.properties", "-t", CLUSTER, "-N"];
+        assert!(quorate(self.path(), &arguments).status.success());
+        self.running.push(None);
+        self.start(4);
+    }
+
     /// Sends SIGTERM and gives the exit code and how long it took.
     fn stop(&mut self, id: usize) -> (Option<i32>, Duration) {
         let mut child = self.running[id - 1].take().unwrap();
@@ -143,7 +159,7 @@ impl Cluster {
 
     fn logs(&self) -> String {
         let read = |id| fs::read_to_string(self.log(id)).unwrap_or_default();
-        (1..=3).map(read).collect()
+        (1..=4).map(read).collect()
     }
 }
 
@@ -244,18 +260,7 @@ fn three_controllers_elect_a_leader_answer_and_end_well() {
 fn a_controller_is_added_to_the_voters_and_removed() {
     let mut cluster = Cluster::formatted(false);
     (1..=3).for_each(|id| cluster.start(id));
-    let text = fs::read_to_string(cluster.path().join("c1.properties")).unwrap();
-    let port = free_ports()[0];
-    let own = format!("listeners=CONTROLLER://localhost:{}", cluster.ports[0]);
-    let text = text
-        .replace("node.id=1", "node.id=4")
-        .replace("data-1", "data-4")
-        .replace(&own, &format!("listeners=CONTROLLER://localhost:{port}"));
-    fs::write(cluster.path().join("c4.properties"), text).unwrap();
-    let arguments = ["format", "-c", "c4.properties", "-t", CLUSTER, "-N"];
-    assert!(quorate(cluster.path(), &arguments).status.success());
-    cluster.running.push(None);
-    cluster.start(4);
+    cluster.start_fourth("");
 
     // It may vote once it has caught up.
     let add = ["quorum", "add", "--config", "c4.properties"];
@@ -279,6 +284,19 @@ fn a_controller_is_added_to_the_voters_and_removed() {
     for id in 1..=4 {
         assert_eq!(cluster.stop(id).0, Some(0), "{}", cluster.logs());
     }
+}
+
+#[test]
+fn a_controller_joins_by_itself_if_it_may() {
+    let mut cluster = Cluster::formatted(false);
+    (1..=3).for_each(|id| cluster.start(id));
+    cluster.start_fourth("controller.quorum.auto.join.enable=true\n");
+    let voters = |cluster: &Cluster| cluster.status()["voters"].as_array().unwrap().len();
+    let until = Instant::now() + Duration::from_secs(30);
+    while voters(&cluster) < 4 && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    assert_eq!(voters(&cluster), 4, "{}", cluster.logs());
 }
 
 #[test]
