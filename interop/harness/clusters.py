@@ -129,6 +129,7 @@ class QuorateCluster(Quorum):
 class StockController:
     """A stock Kafka controller: its files, and its process."""
 
+    CAMPAIGNS = "Transitioning to Prospective state"
     ACTIVE = "Becoming the active controller"
 
     def __init__(self, lab, node_id, address, bootstrap, home):

@@ -11,12 +11,13 @@ FIRST = 1
 STOCK = (11, 12)
 
 Replica = namedtuple("Replica", "role directory lag")
+HandOver = namedtuple("HandOver", "successor campaigned took")
 
 
 class OurController:
     """The example's process with one controller, which begins as a quorum of its own."""
 
-    ACTIVE = '"controller_active"'
+    CAMPAIGNS = ACTIVE = '"controller_active"'  # it does not say that it campaigns
 
     def __init__(self, lab):
         self.cluster = QuorateCluster(lab, brokers=0, controllers=1)
@@ -86,19 +87,25 @@ class MixedQuorum(Quorum):
         return leader
 
     def hand_over(self, leader):
-        """SIGTERM of the leader; who becomes active instead, and how many seconds later."""
-        before = self._activations()
+        """SIGTERM of the leader; who becomes active instead, when the first campaigned, and when it was active."""
+        successors = [node for n, node in self.members.items() if n != leader]
+        seen = {node.node_id: len(node.server.text()) for node in successors}
         began = time.monotonic()
         self.members[leader].server.ask_to_end()
 
-        def successor():
-            now = self._activations()
-            return next((n for n in now if n != leader and now[n] > before[n]), None)
+        def told(*needles):
+            for node in successors:
+                news = node.server.text()[seen[node.node_id] :]
+                if any(getattr(node, needle) in news for needle in needles):
+                    return node.node_id, time.monotonic() - began
+            return None
 
         try:
-            return wait_until(successor, 20, f"successor of {leader}", every=0.02), time.monotonic() - began
+            _, campaigned = wait_until(lambda: told("CAMPAIGNS", "ACTIVE"), 20, f"campaign after {leader}", every=0.02)
+            successor, took = wait_until(lambda: told("ACTIVE"), 20, f"successor of {leader}", every=0.02)
         finally:
             self.members[leader].server.wait_for_end(30)
+        return HandOver(successor, campaigned, took)
 
     def leader(self):
         """The id of the leader."""
@@ -124,10 +131,6 @@ class MixedQuorum(Quorum):
             return wait_until(reached, seconds, f"roles {expected}")
         except Failed as failure:
             raise Failed(f"{failure}; last seen {last or 'nothing'}") from None
-
-    def _activations(self):
-        """How often each has become active since its start, as it says itself."""
-        return {n: node.server.text().count(node.ACTIVE) for n, node in self.members.items()}
 
     def _take_in(self, node):
         self.members[node.node_id] = node
