@@ -22,6 +22,7 @@ impl Info {
     /// Prints it; false if there are problems.
     pub fn run(&self) -> anyhow::Result<bool> {
         let settings = Settings::load(&self.config, &[])?;
+        settings.warn();
         let controller = Controller::new(&settings)?;
         let mut problems = Vec::new();
         let mut found = Vec::new();

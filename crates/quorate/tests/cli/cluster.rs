@@ -8,6 +8,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
+use quorate::node::{BrokerSpec, Clock, Limits, Machine, NewDirectory, NodeHandle, entropy};
+use quorate::server::io::Address;
+use quorate::types::{DirectoryId, Endpoint, NodeId};
 use serde_json::Value;
 
 use crate::quorate;
@@ -284,6 +287,106 @@ fn a_controller_is_added_to_the_voters_and_removed() {
     for id in 1..=4 {
         assert_eq!(cluster.stop(id).0, Some(0), "{}", cluster.logs());
     }
+}
+
+#[test]
+fn topics_are_created_listed_described_and_deleted_by_way_of_a_broker() {
+    let mut cluster = Cluster::formatted(false);
+    (1..=3).for_each(|id| cluster.start(id));
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    let broker = start_broker(&cluster, &runtime);
+    let server = broker.address().to_string();
+    let ask = |arguments: &[&str]| {
+        let mut all = vec!["topics"];
+        all.extend(arguments);
+        all.extend(["--bootstrap-server", &server]);
+        let output = quorate(cluster.path(), &all);
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (
+            output.status.code(),
+            text(output.stdout),
+            text(output.stderr),
+        )
+    };
+    // Refused until the broker takes part.
+    let create = [
+        "create",
+        "orders",
+        "audit",
+        "-p",
+        "3",
+        "-c",
+        "retention.ms=1000",
+    ];
+    let until = Instant::now() + Duration::from_secs(20);
+    let mut created = ask(&create);
+    while created.0 != Some(0) && Instant::now() < until {
+        created = ask(&create);
+    }
+    assert_eq!(created.0, Some(0), "{created:?}\n{}", cluster.logs());
+    assert_eq!(created.1, "orders created\naudit created\n");
+    assert!(ask(&create).2.contains("TOPIC_ALREADY_EXISTS"));
+    assert_eq!(ask(&["create", "orders", "--if-not-exists"]).0, Some(0));
+    // The default number of partitions is an override on the command line.
+    assert_eq!(ask(&["create", "by-default", "--validate-only"]).0, Some(0));
+
+    let listed = |names: &[&str]| {
+        let until = Instant::now() + Duration::from_secs(20);
+        loop {
+            // The broker learns of a change a little later than the controllers.
+            let (_, printed, _) = ask(&["list"]);
+            if printed.lines().eq(names.iter().copied()) {
+                return;
+            }
+            assert!(Instant::now() < until, "{names:?}\n{printed}");
+        }
+    };
+    listed(&["audit", "orders"]);
+    let (code, printed, _) = ask(&["describe", "orders", "--json"]);
+    assert_eq!(code, Some(0));
+    let described: Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(described[0]["partitions"].as_array().unwrap().len(), 3);
+    assert_eq!(described[0]["partitions"][2]["isr"], serde_json::json!([5]));
+    let (code, printed, told) = ask(&["describe", "audit", "nobody"]);
+    assert_eq!(code, Some(1));
+    assert!(printed.starts_with("audit  id ") && told.contains("nobody: UNKNOWN_TOPIC"));
+    assert_eq!(ask(&["delete", "orders"]).1, "orders deleted\n");
+    listed(&["audit"]);
+    broker.crash();
+}
+
+/// A broker of the library in this process, which is to the controllers as any other.
+fn start_broker(cluster: &Cluster, runtime: &tokio::runtime::Runtime) -> NodeHandle {
+    let clock = Clock::new();
+    let path = cluster.path().join("broker");
+    let node = NodeId(5);
+    let directory = NewDirectory {
+        path: path.clone(),
+        cluster_id: CLUSTER.into(),
+        node,
+        directory: DirectoryId(entropy().uuid()),
+        initial_voters: None,
+    };
+    directory.make(clock.now().wall).unwrap();
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let endpoint = Endpoint {
+        name: "PLAINTEXT".into(),
+        host: "127.0.0.1".into(),
+        port: listener.local_addr().unwrap().port(),
+    };
+    let ports = cluster.ports.iter();
+    let bootstrap = ports.map(|port| Address::new("localhost", *port)).collect();
+    let spec = BrokerSpec::new(node, CLUSTER, path, endpoint, bootstrap);
+    let machine = Machine {
+        tokio: runtime.handle(),
+        clock,
+        limits: Limits::default(),
+    };
+    spec.start(listener, &machine, 1, Box::new(|_| {})).unwrap()
 }
 
 #[test]

@@ -67,6 +67,7 @@ impl Format {
     /// Formats.
     pub fn run(&self) -> anyhow::Result<bool> {
         let settings = Settings::load(&self.config, &[])?;
+        settings.warn();
         let controller = Controller::new(&settings)?;
         if self.cluster_id.trim().is_empty() {
             bail!("the cluster id is empty; `quorate random-uuid` makes one");

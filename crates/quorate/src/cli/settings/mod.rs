@@ -70,6 +70,13 @@ impl Settings {
         &self.warnings
     }
 
+    /// Tells it on stderr.
+    pub fn warn(&self) {
+        for warning in &self.warnings {
+            eprintln!("quorate: {warning}");
+        }
+    }
+
     /// The value of a key, its default if it is not set, and `None` if it has none.
     pub fn text(&self, name: &str) -> Option<&str> {
         let set = self.entries.get(name).map(|entry| entry.value.as_str());
