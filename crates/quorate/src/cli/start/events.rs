@@ -2,7 +2,7 @@
 //! must not wait for whoever reads them.
 
 use std::sync::mpsc;
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use anyhow::Context;
 use quorate::node::OnEvent;
@@ -10,20 +10,21 @@ use quorate::server::events::NodeEvent;
 use quorate::types::NodeId;
 use tracing::{Level, debug, enabled, info, warn};
 
-/// Logs each event it is given.
-pub fn log() -> anyhow::Result<OnEvent> {
+/// Logs each event it is given. The thread ends when the node has, and all is written.
+pub fn log() -> anyhow::Result<(OnEvent, JoinHandle<()>)> {
     let (told, events) = mpsc::channel();
-    thread::Builder::new()
+    let writer = thread::Builder::new()
         .name("events".into())
         .spawn(move || events.into_iter().for_each(|event| line(&event)))
         .context("cannot start a thread")?;
     let is_detailed = enabled!(Level::DEBUG);
-    Ok(Box::new(move |event: NodeEvent| {
+    let on_event = move |event: NodeEvent| {
         if is_detailed || !is_detail(&event) {
-            // The thread only ends with the program.
+            // The thread does not end before this is dropped.
             let _ = told.send(event);
         }
-    }))
+    };
+    Ok((Box::new(on_event), writer))
 }
 
 /// Whether an event is one of many and says little alone.

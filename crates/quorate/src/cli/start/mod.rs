@@ -82,11 +82,15 @@ impl Start {
             limits: tuning::limits(&settings),
         };
         let seed = entropy().next_u64();
-        let node = spec.start(listener, &machine, seed, events::log()?)?;
+        let (on_event, writer) = events::log()?;
+        let node = spec.start(listener, &machine, seed, on_event)?;
         let ended = run_until_told(node, &runtime);
+        // What happened before the end is told before it; a panic there was told already.
+        let _ = writer.join();
         runtime.shutdown_timeout(Duration::from_millis(50));
-        if let Err(fault) = &ended {
-            error!("{fault:#}");
+        match &ended {
+            Ok(()) => info!("stopped"),
+            Err(fault) => error!("{fault:#}"),
         }
         Ok(ended.is_ok())
     }
@@ -155,9 +159,7 @@ fn run_until_told(node: NodeHandle, runtime: &Runtime) -> anyhow::Result<()> {
         info!("{signal_name}: stopping");
         runtime.spawn(end_at_second_signal());
     }
-    node.shutdown()?;
-    info!("stopped");
-    Ok(())
+    Ok(node.shutdown()?)
 }
 
 async fn end_at_second_signal() {
