@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender as Queue};
 use std::time::Duration;
 
+use bytes::Bytes;
 use quorate_server::disk::DiskJob;
 use quorate_server::events::NodeEvent;
 use quorate_server::io::{ConnId, Input, Node, Output};
@@ -12,7 +13,8 @@ use tokio::runtime::Handle;
 use crate::clock::Clock;
 use crate::handle::{OnEvent, PublishedMetadata};
 use crate::mailbox::Mail;
-use crate::net::{Net, NetInput, Sender};
+use crate::net::{Net, NetInput};
+use crate::outgoing::Sender;
 
 /// Inputs taken in before the node is driven: enough to share one flush among many, few enough
 /// that nobody waits long.
@@ -39,6 +41,8 @@ pub(crate) struct CoreThread<N> {
     pub(crate) on_event: OnEvent,
     pub(crate) published: PublishedMetadata,
     pub(crate) senders: BTreeMap<ConnId, Sender>,
+    /// Counts the rounds.
+    pub(crate) round: u64,
 }
 
 impl<N: Node> CoreThread<N> {
@@ -98,21 +102,35 @@ impl<N: Node> CoreThread<N> {
         self.node.handle(self.clock.now(), input);
     }
 
+    /// Carries out the round's outputs; frames last, so that the disk works while they are written.
     fn carry_out(&mut self) -> Option<End> {
+        let mut frames = Vec::new();
+        let end = self.carry_out_but_frames(&mut frames);
+        self.round += 1;
+        for (conn, frame) in frames {
+            match frame {
+                Some(frame) => {
+                    if let Some(sender) = self.senders.get_mut(&conn) {
+                        sender.send(frame, self.round);
+                    }
+                }
+                None => {
+                    self.senders.remove(&conn);
+                }
+            }
+        }
+        end
+    }
+
+    /// What is to be sent, and with `None` what is to be closed, goes to `frames`.
+    fn carry_out_but_frames(&mut self, frames: &mut Vec<(ConnId, Option<Bytes>)>) -> Option<End> {
         while let Some(output) = self.node.poll() {
             match output {
                 Output::Connect { conn, to } => {
                     self.tokio.spawn(self.net.clone().dial(conn, to));
                 }
-                Output::Send { conn, frame } => {
-                    if let Some(sender) = self.senders.get(&conn) {
-                        // Fails only for a connection whose end is already in the mailbox.
-                        let _ = sender.send(frame);
-                    }
-                }
-                Output::Close { conn } => {
-                    self.senders.remove(&conn);
-                }
+                Output::Send { conn, frame } => frames.push((conn, Some(frame))),
+                Output::Close { conn } => frames.push((conn, None)),
                 Output::Disk(job) => {
                     if self.disk.send(job).is_err() {
                         return Some(End::Failed("the disk thread is gone".into()));

@@ -128,6 +128,7 @@ impl NodeHandle {
             on_event,
             published: published.clone(),
             senders: Default::default(),
+            round: 0,
         };
         let core = thread::Builder::new()
             .name(name.to_owned())

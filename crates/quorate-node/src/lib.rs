@@ -99,6 +99,7 @@ mod files;
 mod handle;
 mod mailbox;
 mod net;
+mod outgoing;
 
 pub use broker::BrokerSpec;
 pub use client::{Client, ClientError};

@@ -13,13 +13,14 @@ use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
 use quorate_server::io::{Address, ConnId, Input};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::io::AsyncReadExt;
+use tokio::net::tcp::OwnedReadHalf;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{oneshot, watch};
 
 use crate::credit::{Closed, Credit};
 use crate::mailbox::Mailbox;
+use crate::outgoing::{Sender, outgoing};
 
 /// What one connection may cost.
 #[derive(Debug, Clone, Copy)]
@@ -44,10 +45,6 @@ impl Default for Limits {
         }
     }
 }
-
-/// How the core thread reaches one connection: frames to send; dropping it closes the connection
-/// once they are out.
-pub(crate) type Sender = mpsc::UnboundedSender<Bytes>;
 
 /// What all connections of a node share.
 #[derive(Clone)]
@@ -144,21 +141,25 @@ impl Net {
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "TCP_NODELAY could not be set");
         }
-        let (sender, frames) = mpsc::unbounded_channel();
         let (read, write) = stream.into_split();
         let credit = match conn {
             ConnId::Accepted(_) => Some(Arc::new(Credit::new(&self.limits))),
             ConnId::Dialed(_) => None,
         };
+        let (sender, writer) = outgoing(write, credit.clone());
         self.mailbox.net(NetInput::Open {
             conn,
             sender,
             input,
         });
         let (writing, written_off) = oneshot::channel::<()>();
-        let writer = write_frames(write, frames, credit.clone(), self.stage.clone());
+        let mut stage = self.stage.clone();
         tokio::spawn(async move {
-            writer.await;
+            tokio::select! {
+                biased;
+                _ = reached(&mut stage, Stage::Gone) => {}
+                _ = writer.run() => {}
+            }
             drop(writing);
         });
         tokio::spawn(async move {
@@ -220,66 +221,6 @@ fn next_frame(buffer: &mut BytesMut, limit: usize) -> io::Result<Option<Bytes>> 
     }
     buffer.advance(4);
     Ok(Some(buffer.split_to(length).freeze()))
-}
-
-async fn write_frames(
-    mut write: OwnedWriteHalf,
-    mut frames: mpsc::UnboundedReceiver<Bytes>,
-    credit: Option<Arc<Credit>>,
-    mut stage: watch::Receiver<Stage>,
-) {
-    let mut small = BytesMut::new();
-    loop {
-        let first = tokio::select! {
-            biased;
-            _ = reached(&mut stage, Stage::Gone) => return,
-            first = frames.recv() => first,
-        };
-        // The node let go of the connection: what was queued is out.
-        let Some(first) = first else { break };
-        let mut count = 0;
-        let mut next = Some(first);
-        let mut sent = Ok(());
-        while let Some(frame) = next {
-            count += 1;
-            sent = send_or_stage(&mut write, &mut small, frame).await;
-            if sent.is_err() || small.len() > 64 * 1024 {
-                break;
-            }
-            next = frames.try_recv().ok();
-        }
-        if sent.is_ok() && !small.is_empty() {
-            sent = write.write_all(&small).await;
-            small.clear();
-        }
-        if sent.is_err() {
-            break;
-        }
-        if let Some(credit) = &credit {
-            credit.give_back(count);
-        }
-    }
-    if let Some(credit) = &credit {
-        credit.close();
-    }
-    let _ = write.shutdown().await;
-}
-
-/// Puts a small frame beside others, and writes a large one out at once.
-async fn send_or_stage(
-    write: &mut OwnedWriteHalf,
-    small: &mut BytesMut,
-    frame: Bytes,
-) -> io::Result<()> {
-    let length = u32::try_from(frame.len()).map_err(io::Error::other)?;
-    small.extend_from_slice(&length.to_be_bytes());
-    if frame.len() <= 16 * 1024 {
-        small.extend_from_slice(&frame);
-        return Ok(());
-    }
-    write.write_all(small).await?;
-    small.clear();
-    write.write_all(&frame).await
 }
 
 fn octets(from: SocketAddr) -> Vec<u8> {
