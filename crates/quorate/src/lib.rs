@@ -6,6 +6,9 @@
 //! placer) depends on that crate alone; the arrows between them point one way, and
 //! `docs/architecture.md` in the repository says which there are.
 //!
+//! The program `quorate` is built with the feature `cli`, which is on by default; a library needs none
+//! of it: `quorate = { version = "0.1", default-features = false }`.
+//!
 //! | To … | start at |
 //! |---|---|
 //! | run a controller or a broker in your process | [`node::ControllerSpec`], [`node::BrokerSpec`] |
@@ -34,7 +37,8 @@
 //! let config = ControllerConfig::new(NodeId(1), "example");
 //! let mut kafka = Solo::new(KafkaController::new(config), 7);
 //! let mut ask = |operation: Operation| {
-//!     let context = RequestContext::anonymous(operation.api_key().versions().unwrap().max, kafka.now());
+//!     let newest = operation.api_key().versions().unwrap().max;
+//!     let context = RequestContext::anonymous(newest, kafka.now());
 //!     let reply = kafka.decide(Command { context, operation });
 //!     (reply, kafka.state().clone(), kafka.end())
 //! };
@@ -56,22 +60,25 @@
 //!     log_dirs: vec![Uuid([2; 16])],
 //!     ..Default::default()
 //! };
-//! let (Ok(Reply::BrokerRegistration(granted)), image, end) = ask(registration.into()) else { panic!() };
+//! let (reply, image, end) = ask(registration.into());
+//! let Ok(Reply::BrokerRegistration(granted)) = reply else { unreachable!() };
 //! assert!(image.broker(NodeId(4)).unwrap().fenced);
 //!
 //! // Its heartbeat says that it has read that far, so it may take part.
-//! let (.., image, _) = ask(BrokerHeartbeatRequest {
+//! let heartbeat = BrokerHeartbeatRequest {
 //!     broker_id: 4,
 //!     broker_epoch: granted.broker_epoch,
 //!     current_metadata_offset: end.0 - 1,
 //!     ..Default::default()
-//! }.into());
+//! };
+//! let (_, image, _) = ask(heartbeat.into());
 //! assert!(!image.broker(NodeId(4)).unwrap().fenced);
 //!
 //! let topic = CreatableTopic {
 //!     name: "orders".into(), num_partitions: 3, replication_factor: 1, ..Default::default()
 //! };
-//! let (.., image, _) = ask(CreateTopicsRequest { topics: vec![topic], ..Default::default() }.into());
+//! let request = CreateTopicsRequest { topics: vec![topic], ..Default::default() };
+//! let (_, image, _) = ask(request.into());
 //! assert_eq!(image.topics().by_name("orders").unwrap().partition_count(), 3);
 //! assert_eq!(image.topics().led_by(NodeId(4)).count(), 3);
 //! ```
