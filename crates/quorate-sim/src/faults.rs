@@ -6,7 +6,7 @@ use quorate_server::io::Input;
 use quorate_types::{NodeId, Rng};
 
 use crate::disk::Health;
-use crate::machine::{Power, Role};
+use crate::machine::{Machine, Power, Role};
 use crate::violation::Verdict;
 use crate::world::World;
 
@@ -47,7 +47,11 @@ impl World {
                 self.net.set_slower(slower);
                 self.note(None, || format!("the network is {slower} times as slow"));
             }
+            22 => self.cut_leader_off(),
             _ => {}
+        }
+        if self.net.has_cuts() && self.rng.one_in(4) {
+            self.heal();
         }
         if self.rng.one_in(2) {
             self.restart_one()
@@ -134,13 +138,7 @@ impl World {
     }
 
     fn crash_leader(&mut self) {
-        let active = self.machines.values().find(|machine| {
-            machine
-                .process
-                .as_ref()
-                .is_some_and(|process| process.is_active())
-        });
-        if let Some(id) = active.map(|machine| machine.id) {
+        if let Some(id) = self.active() {
             let end = if self.rng.one_in(2) {
                 End::Killed
             } else {
@@ -148,6 +146,33 @@ impl World {
             };
             self.crash(id, end);
         }
+    }
+
+    /// Cuts the active controller off from the other controllers alone: it goes on to hear of
+    /// clients and brokers, and can commit nothing.
+    fn cut_leader_off(&mut self) {
+        let Some(id) = self.active() else {
+            return;
+        };
+        for (other, _) in &self.spec.controllers {
+            if *other != id {
+                self.net.cut(*other, id);
+                self.net.cut(id, *other);
+            }
+        }
+        self.counts.cuts += 1;
+        self.note(Some(id), || "is cut off from the other controllers");
+    }
+
+    fn active(&self) -> Option<NodeId> {
+        let active = |machine: &&Machine| {
+            let process = machine.process.as_ref();
+            process.is_some_and(|process| process.is_active())
+        };
+        self.machines
+            .values()
+            .find(active)
+            .map(|machine| machine.id)
     }
 
     fn crash_all(&mut self) {

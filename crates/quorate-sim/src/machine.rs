@@ -291,6 +291,8 @@ fn broker_config(
 
 fn client(id: NodeId, spec: &Spec, rng: Rng) -> crate::client::Client {
     let (controllers, brokers) = (addresses(&spec.controllers), addresses(&spec.brokers));
+    let ids = spec.brokers.iter().map(|(id, _)| *id);
+    let brokers = ids.zip(brokers).collect();
     crate::client::Client::new(id, controllers, brokers, spec.client_pause, rng)
 }
 

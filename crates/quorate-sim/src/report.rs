@@ -35,6 +35,7 @@ impl Report {
             "committed": self.committed.0,
             "epochs": self.epochs,
             "acknowledged": self.acknowledged,
+            "views": counts.views,
             "unknown_outcomes": counts.unknown_outcomes,
             "events": counts.events,
             "crashes": counts.crashes,

@@ -12,7 +12,7 @@ use quorate_server::io::{Address, Input, Node, Now, Output};
 use quorate_types::{MonoTime, NodeId, Rng, WallTime};
 
 use crate::check::Checks;
-use crate::client::Fact;
+use crate::client::{Fact, Outcome};
 use crate::counts::Counts;
 use crate::history::{History, hash_bytes};
 use crate::machine::{Machine, Power, Role};
@@ -516,13 +516,15 @@ impl World {
     }
 
     fn learn(&mut self, id: NodeId, fact: &Fact) -> Verdict {
-        if let Fact::Learnt(op, outcome) = fact {
-            if matches!(outcome, crate::client::Outcome::Unknown(_)) {
-                self.counts.unknown_outcomes += 1;
+        match fact {
+            Fact::Learnt(op, outcome) => {
+                let unknown = matches!(outcome, Outcome::Unknown(_));
+                self.counts.unknown_outcomes += u64::from(unknown);
+                self.note(Some(id), || format!("{op}: {outcome}"));
             }
-            self.history
-                .line(self.now, Some(id), || format!("{op}: {outcome}"));
+            Fact::Saw(..) => self.counts.views += 1,
+            Fact::Asked(_) | Fact::Looks(_) => {}
         }
-        self.checks.fact(fact)
+        self.checks.fact(id, fact)
     }
 }

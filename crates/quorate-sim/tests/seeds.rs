@@ -17,6 +17,7 @@ fn play(part: u64) {
     let options = Options::default();
     let mut acknowledged = 0;
     let mut crashes = 0;
+    let mut views = 0;
     for seed in first..first + seeds {
         let report = run(seed, options);
         if report.violation.is_some() {
@@ -24,11 +25,12 @@ fn play(part: u64) {
         }
         acknowledged += report.acknowledged;
         crashes += report.counts.crashes;
+        views += report.counts.views;
     }
     // Seeds in which nothing happens would prove nothing.
     assert!(
-        acknowledged as u64 > seeds && crashes > seeds,
-        "{acknowledged} {crashes}"
+        acknowledged as u64 > seeds && crashes > seeds && views > seeds,
+        "{acknowledged} {crashes} {views}"
     );
 }
 

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use quorate_metadata::MetadataImage;
 use quorate_types::{ErrorCode, TopicId};
 
-use crate::client::{CONFIG, Fact, Op, Outcome};
+use crate::client::{CONFIG, Op, Outcome};
 use crate::violation::{Verdict, Violation};
 
 /// What may be true of one topic.
@@ -36,31 +36,25 @@ pub(super) struct Acknowledged {
 }
 
 impl Acknowledged {
-    /// A client did or learnt something, while `image` is committed.
-    pub(super) fn fact(&mut self, fact: &Fact, image: &MetadataImage) -> Verdict {
-        match fact {
-            Fact::Asked(op) => {
-                self.topics
-                    .entry(op.topic().to_owned())
-                    .or_insert_with(absent)
-                    .asked(op);
-                Ok(())
-            }
-            Fact::Learnt(op, outcome) => {
-                let done = matches!(outcome, Outcome::Done(_));
-                self.done += usize::from(done);
-                self.creates += usize::from(done && matches!(op, Op::Create { .. }));
-                let Some(expected) = self.topics.get_mut(op.topic()) else {
-                    return Ok(());
-                };
-                expected.learnt(op, outcome);
-                let topic = op.topic();
-                expected.holds(topic, image).map_err(|problem| {
-                    let detail = format!("{op}: {outcome}, yet {problem}");
-                    Violation::new("acknowledged means present", detail)
-                })
-            }
-        }
+    /// A client asks for a change.
+    pub(super) fn asked(&mut self, op: &Op) {
+        let expected = self.topics.entry(op.topic().to_owned());
+        expected.or_insert_with(absent).asked(op);
+    }
+
+    /// A client learnt what came of a change, while `image` is committed.
+    pub(super) fn learnt(&mut self, op: &Op, outcome: &Outcome, image: &MetadataImage) -> Verdict {
+        let done = matches!(outcome, Outcome::Done(_));
+        self.done += usize::from(done);
+        self.creates += usize::from(done && matches!(op, Op::Create { .. }));
+        let Some(expected) = self.topics.get_mut(op.topic()) else {
+            return Ok(());
+        };
+        expected.learnt(op, outcome);
+        expected.holds(op.topic(), image).map_err(|problem| {
+            let detail = format!("{op}: {outcome}, yet {problem}");
+            Violation::new("acknowledged means present", detail)
+        })
     }
 
     /// Every topic is as some client may expect it, and there are no others.
@@ -212,6 +206,7 @@ mod tests {
     use quorate_types::{Offset, Uuid};
 
     use super::*;
+    use crate::client::Fact;
 
     const ID: Uuid = Uuid([7; 16]);
 
@@ -246,7 +241,11 @@ mod tests {
     fn play(facts: &[Fact], image: &MetadataImage) -> Verdict {
         let mut law = Acknowledged::default();
         for fact in facts {
-            law.fact(fact, image)?;
+            match fact {
+                Fact::Asked(op) => law.asked(op),
+                Fact::Learnt(op, outcome) => law.learnt(op, outcome, image)?,
+                _ => {}
+            }
         }
         law.all(image)
     }

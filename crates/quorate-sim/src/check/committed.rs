@@ -40,7 +40,7 @@ impl Committed {
             voters: voters.to_vec(),
             log: ShadowLog::default(),
             replica: Replica::new(),
-            images: BTreeMap::new(),
+            images: [(Offset::ZERO, MetadataImage::default())].into(),
         }
     }
 
@@ -57,6 +57,11 @@ impl Committed {
     /// The metadata as of an offset, if it could be shown there.
     pub(super) fn image_at(&self, end: Offset) -> Option<&MetadataImage> {
         self.images.get(&end)
+    }
+
+    /// The metadata as of that offset and of all later ones at which it could be shown.
+    pub(super) fn images_since(&self, end: Offset) -> impl Iterator<Item = &MetadataImage> {
+        self.images.range(end..).map(|(_, image)| image)
     }
 
     /// The committed log up to an offset.

@@ -11,6 +11,7 @@ mod one_leader;
 mod one_vote;
 mod promised;
 mod settled;
+mod shown;
 mod watermark;
 
 use std::collections::BTreeMap;
@@ -30,6 +31,7 @@ use self::one_leader::OneLeader;
 use self::one_vote::OneVote;
 use self::promised::Promised;
 pub use self::settled::Unsettled;
+use self::shown::Shown;
 use self::watermark::Watermarks;
 use crate::client::Fact;
 use crate::machine::Started;
@@ -50,6 +52,7 @@ pub struct Checks {
     watermarks: Watermarks,
     images: Images,
     acknowledged: Acknowledged,
+    shown: Shown,
 }
 
 impl Checks {
@@ -66,6 +69,7 @@ impl Checks {
             watermarks: Watermarks::default(),
             images: Images::default(),
             acknowledged: Acknowledged::default(),
+            shown: Shown::default(),
         }
     }
 
@@ -144,8 +148,23 @@ impl Checks {
     }
 
     /// A client did or learnt something.
-    pub fn fact(&mut self, fact: &Fact) -> Verdict {
-        self.acknowledged.fact(fact, self.committed.image())
+    pub fn fact(&mut self, client: NodeId, fact: &Fact) -> Verdict {
+        match fact {
+            Fact::Asked(op) => self.acknowledged.asked(op),
+            Fact::Learnt(op, outcome) => {
+                return self
+                    .acknowledged
+                    .learnt(op, outcome, self.committed.image());
+            }
+            Fact::Looks(broker) => {
+                let end = self.newest(*broker).map(|newest| newest.end);
+                self.shown.asked(client, end.unwrap_or(Offset::ZERO));
+            }
+            Fact::Saw(broker, view) => {
+                return self.shown.answered(client, *broker, view, &self.committed);
+            }
+        }
+        Ok(())
     }
 
     /// Every expectation of every client, as of what is committed now.

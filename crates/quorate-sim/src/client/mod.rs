@@ -5,6 +5,7 @@
 //! same again, of somebody else, and then both requests may arrive.
 
 mod op;
+mod view;
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -15,6 +16,7 @@ use quorate_server::links::{CallError, ConnNames, LinkEvent, Links};
 use quorate_types::{MonoTime, NodeId, Rng};
 
 pub use self::op::{CONFIG, Op, Outcome};
+pub use self::view::View;
 
 /// How long a client waits for an answer.
 const PATIENCE: Duration = Duration::from_millis(3_500);
@@ -32,6 +34,10 @@ pub enum Fact {
     Asked(Op),
     /// It learnt what came of a change that it asked for.
     Learnt(Op, Outcome),
+    /// It asks a broker what there is.
+    Looks(NodeId),
+    /// It saw what a broker shows.
+    Saw(NodeId, View),
 }
 
 /// A topic of a client's own.
@@ -52,13 +58,15 @@ struct Asking {
 pub struct Client {
     name: String,
     controllers: Vec<Address>,
-    brokers: Vec<Address>,
+    brokers: Vec<(NodeId, Address)>,
     rng: Rng,
     names: ConnNames,
     links: Links,
     topics: Vec<Own>,
     made: u32,
     asking: Option<Asking>,
+    /// The broker that it looks at.
+    looking: Option<NodeId>,
     last_call: u64,
     /// Where controllers are asked, the active one was last seen.
     active: usize,
@@ -76,7 +84,7 @@ impl Client {
     pub fn new(
         id: NodeId,
         controllers: Vec<Address>,
-        brokers: Vec<Address>,
+        brokers: Vec<(NodeId, Address)>,
         pause: (Duration, Duration),
         rng: Rng,
     ) -> Client {
@@ -90,6 +98,7 @@ impl Client {
             topics: Vec::new(),
             made: 0,
             asking: None,
+            looking: None,
             last_call: 0,
             active: 0,
             asked: 0,
@@ -141,7 +150,7 @@ impl Client {
         *attempts += 1;
         self.through_broker = !self.brokers.is_empty() && self.rng.one_in(2);
         let address = if self.through_broker {
-            &self.brokers[self.rng.index(self.brokers.len())]
+            &self.brokers[self.rng.index(self.brokers.len())].1
         } else {
             self.asked = if again {
                 self.rng.index(self.controllers.len())
@@ -157,7 +166,26 @@ impl Client {
             .call(now.mono, &mut self.names, address, call, request, PATIENCE);
     }
 
+    /// Asks a broker what there is.
+    fn look(&mut self, now: Now) {
+        let (broker, address) = &self.brokers[self.rng.index(self.brokers.len())];
+        self.looking = Some(*broker);
+        self.facts.push(Fact::Looks(*broker));
+        self.last_call += 1;
+        let request = View::request();
+        let names = &mut self.names;
+        self.links
+            .call(now.mono, names, address, self.last_call, request, PATIENCE);
+    }
+
     fn answered(&mut self, now: Now, result: Result<Response, CallError>) {
+        if let Some(broker) = self.looking.take() {
+            if let Ok(Response::Metadata(answer)) = &result {
+                self.facts.push(Fact::Saw(broker, View::of_answer(answer)));
+            }
+            self.next_at = now.mono + self.rng.duration(self.pause.0, self.pause.1);
+            return;
+        }
         let Some(Asking { op, attempts }) = &self.asking else {
             return;
         };
@@ -254,11 +282,15 @@ impl Node for Client {
         if self.next_at <= now.mono {
             self.next_at = MonoTime(u64::MAX);
             let again = self.asking.is_some();
-            if !again {
+            if !again && !self.brokers.is_empty() && self.rng.one_in(5) {
+                self.look(now);
+            } else if !again {
                 let op = self.next_op();
                 self.asking = Some(Asking { op, attempts: 0 });
             }
-            self.ask(now, again);
+            if self.looking.is_none() {
+                self.ask(now, again);
+            }
         }
         self.links.drain(&mut self.scratch);
         self.out.extend(self.scratch.drain(..));
