@@ -13,16 +13,16 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// A connection that creates topics of one partition and three replicas.
 pub struct Creator {
     client: Client,
-    prefix: &'static str,
+    prefix: String,
     created: usize,
 }
 
 impl Creator {
     /// Connects; names of topics start with `prefix`.
-    pub fn connect(address: &str, prefix: &'static str) -> anyhow::Result<Creator> {
+    pub fn connect(address: &str, prefix: &str) -> anyhow::Result<Creator> {
         Ok(Creator {
             client: Client::connect(address, TIMEOUT)?,
-            prefix,
+            prefix: prefix.to_owned(),
             created: 0,
         })
     }
@@ -47,7 +47,7 @@ impl Creator {
     }
 
     /// Creates topics, a hundred a request.
-    pub fn create_at_once(&mut self, count: usize) -> anyhow::Result<()> {
+    pub fn create_in_bulk(&mut self, count: usize) -> anyhow::Result<()> {
         let mut left = count;
         while left > 0 {
             let request = self.request(left.min(100));

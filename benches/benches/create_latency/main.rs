@@ -77,6 +77,9 @@ struct Measured {
 /// How many of each are measured before it is the next one's turn.
 const ROUND: usize = 20;
 
+/// How many clients create at the same time, each one topic after the other.
+const CLIENTS: usize = 16;
+
 fn run(args: &Args) -> anyhow::Result<()> {
     let dir = match &args.dir {
         Some(dir) => tempfile::tempdir_in(dir),
@@ -106,8 +109,9 @@ fn run(args: &Args) -> anyhow::Result<()> {
             .at_controller
             .extend(controller.create_each(ROUND)?);
     }
-    let created = broker.created() + controller.created();
-    broker.create_at_once(args.topics.saturating_sub(created))?;
+    let (at_once, took) = create_at_once(&cluster)?;
+    let created = broker.created() + controller.created() + at_once;
+    broker.create_in_bulk(args.topics.saturating_sub(created))?;
     cluster.wait_for_topics(args.topics.max(created), Duration::from_secs(10))?;
     let resident_mb = resident_mb()?;
     cluster.stop()?;
@@ -129,6 +133,10 @@ fn run(args: &Args) -> anyhow::Result<()> {
         ratio(&at_controller),
         ratio(&through_broker)
     );
+    println!(
+        "creates of {CLIENTS} clients at once       {:.0} a second",
+        at_once as f64 / took.as_secs_f64()
+    );
     println!("start to all brokers unfenced      {}", Time(ready));
     println!(
         "resident, six nodes, {} topics   {resident_mb:.1} MB",
@@ -140,6 +148,28 @@ fn run(args: &Args) -> anyhow::Result<()> {
         ),
         _ => Ok(()),
     }
+}
+
+/// Lets clients create topics through a broker at the same time; says how many and in which time.
+fn create_at_once(cluster: &Cluster) -> anyhow::Result<(usize, Duration)> {
+    let broker = cluster.broker()?;
+    let clients: anyhow::Result<Vec<Creator>> = (0..CLIENTS)
+        .map(|n| Creator::connect(&broker, &format!("client-{n}")))
+        .collect();
+    let start = Instant::now();
+    let created = std::thread::scope(|scope| {
+        let running: Vec<_> = clients?
+            .into_iter()
+            .map(|mut client| scope.spawn(move || client.create_each(ROUND)))
+            .collect();
+        running.into_iter().try_fold(0, |sum, client| {
+            let created = client
+                .join()
+                .map_err(|_| anyhow::anyhow!("a client panicked"))?;
+            Ok::<_, anyhow::Error>(sum + created?.len())
+        })
+    })?;
+    Ok((created, start.elapsed()))
 }
 
 /// What the whole process holds in memory, in megabytes (10^6 bytes).
