@@ -438,7 +438,7 @@ fn extreme_numbers_are_refused_or_done_and_nothing_else_happens() {
     let lab = RefCell::new(lab);
     let mut runner = TestRunner::new(ProptestConfig {
         failure_persistence: None,
-        ..ProptestConfig::with_cases(48)
+        ..ProptestConfig::with_cases(32)
     });
     runner
         .run(&(number.clone(), number), |(n, m)| {
