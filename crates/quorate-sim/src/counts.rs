@@ -23,6 +23,8 @@ pub struct Counts {
     pub fetched_snapshots: u64,
     /// Jumps of the wall clock.
     pub clock_jumps: u64,
+    /// Voters that were added or removed.
+    pub voter_changes: u64,
     /// Times that a client saw what a broker shows.
     pub views: u64,
     /// Answers from which a client could not tell what came of its request.

@@ -24,6 +24,7 @@ use quorate_types::{
     BrokerEpoch, DirectoryId, IncarnationId, MonoTime, NodeId, ReplicaKey, Rng, WallTime,
 };
 
+use crate::client::{Client, Known};
 use crate::disk::SimDisk;
 use crate::process::Process;
 use crate::spec::{BROKER_LISTENER, CONTROLLER_LISTENER, PORT, Spec};
@@ -96,7 +97,10 @@ impl Machine {
             disk: SimDisk::new(),
         };
         let (directory, voters) = match role {
-            Role::Controller(directory) => (directory, spec.dynamic.then(|| spec.voters())),
+            Role::Controller(directory) => {
+                let first = spec.dynamic && spec.is_first_voter(id);
+                (directory, first.then(|| spec.voters()))
+            }
             Role::Broker(directory) => (directory, None),
             Role::Client => return Ok(machine),
         };
@@ -289,11 +293,20 @@ fn broker_config(
     }
 }
 
-fn client(id: NodeId, spec: &Spec, rng: Rng) -> crate::client::Client {
-    let (controllers, brokers) = (addresses(&spec.controllers), addresses(&spec.brokers));
-    let ids = spec.brokers.iter().map(|(id, _)| *id);
-    let brokers = ids.zip(brokers).collect();
-    crate::client::Client::new(id, controllers, brokers, spec.client_pause, rng)
+fn client(id: NodeId, spec: &Spec, rng: Rng) -> Client {
+    let known = Known {
+        controllers: addresses(&spec.controllers),
+        brokers: {
+            let ids = spec.brokers.iter().map(|(id, _)| *id);
+            ids.zip(addresses(&spec.brokers)).collect()
+        },
+        voters: match spec.has_spares() {
+            true => spec.controllers.clone(),
+            false => Vec::new(),
+        },
+        cluster_id: spec.cluster_id.clone(),
+    };
+    Client::new(id, known, spec.client_pause, rng)
 }
 
 fn addresses(nodes: &[(NodeId, DirectoryId)]) -> Vec<Address> {

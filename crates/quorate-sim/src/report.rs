@@ -35,6 +35,7 @@ impl Report {
             "committed": self.committed.0,
             "epochs": self.epochs,
             "acknowledged": self.acknowledged,
+            "voter_changes": counts.voter_changes,
             "views": counts.views,
             "unknown_outcomes": counts.unknown_outcomes,
             "events": counts.events,

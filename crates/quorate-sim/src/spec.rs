@@ -15,6 +15,9 @@ pub const BROKER_LISTENER: &str = "PLAINTEXT";
 /// The port that every machine listens on.
 pub const PORT: u16 = 9092;
 
+/// How many voters there are at first.
+const VOTERS: usize = 3;
+
 /// The ids of controllers, brokers and clients start there.
 const CONTROLLERS: i32 = 1;
 const BROKERS: i32 = 11;
@@ -25,7 +28,8 @@ const CLIENTS: i32 = 101;
 pub struct Spec {
     /// The cluster's id.
     pub cluster_id: String,
-    /// The controllers, all of them voters, and their log directories.
+    /// The controllers and their log directories. The first three are the first voters; others are
+    /// there to be added.
     pub controllers: Vec<(NodeId, DirectoryId)>,
     /// The brokers and their log directories.
     pub brokers: Vec<(NodeId, DirectoryId)>,
@@ -72,13 +76,15 @@ impl Spec {
             ids.map(|id| (NodeId(id), DirectoryId(rng.uuid())))
                 .collect()
         };
+        let dynamic = rng.one_in(2);
+        let spares = usize::from(dynamic && !rng.one_in(3));
         let brisk = !rng.one_in(4);
         Spec {
             cluster_id: rng.uuid().to_string(),
-            controllers: members(CONTROLLERS, 3, rng),
+            controllers: members(CONTROLLERS, VOTERS + spares, rng),
             brokers: members(BROKERS, brokers, rng),
             clients: (CLIENTS..).take(clients).map(NodeId).collect(),
-            dynamic: rng.one_in(2),
+            dynamic,
             round: [Duration::ZERO, us(400)][rng.index(2)],
             net_latency: (us(100), ms(1 + rng.below(2) * rng.below(20))),
             disk_latency: (us(300), ms(1 + rng.below(2) * rng.below(15))),
@@ -107,7 +113,18 @@ impl Spec {
         format!("m{id}")
     }
 
-    /// The controllers as voters.
+    /// Whether a controller is there to be made a voter.
+    pub fn has_spares(&self) -> bool {
+        self.controllers.len() > VOTERS
+    }
+
+    /// Whether a controller is among the first voters.
+    pub fn is_first_voter(&self, id: NodeId) -> bool {
+        let mut first = self.controllers.iter().take(VOTERS);
+        first.any(|(voter, _)| *voter == id)
+    }
+
+    /// The first voters.
     pub fn voters(&self) -> VoterSet {
         let voter = |(id, directory): &(NodeId, DirectoryId)| {
             let voter = Voter {
@@ -117,7 +134,7 @@ impl Spec {
             };
             (*id, voter)
         };
-        self.controllers.iter().map(voter).collect()
+        self.controllers.iter().take(VOTERS).map(voter).collect()
     }
 
     /// Where a controller listens.

@@ -523,6 +523,10 @@ impl World {
                 self.note(Some(id), || format!("{op}: {outcome}"));
             }
             Fact::Saw(..) => self.counts.views += 1,
+            Fact::Voters(outcome) => {
+                self.counts.voter_changes += u64::from(outcome.ends_with("NONE"));
+                self.note(Some(id), || outcome);
+            }
             Fact::Asked(_) | Fact::Looks(_) => {}
         }
         self.checks.fact(id, fact)

@@ -17,7 +17,6 @@ use crate::violation::{Verdict, Violation};
 
 /// The committed log.
 pub(super) struct Committed {
-    voters: Vec<NodeId>,
     log: ShadowLog,
     replica: Replica<KafkaMetadata>,
     /// The metadata at each offset at which it could be shown.
@@ -34,10 +33,9 @@ impl std::fmt::Debug for Committed {
 }
 
 impl Committed {
-    /// Nothing is committed yet in the quorum of these voters.
-    pub(super) fn new(voters: &[NodeId]) -> Committed {
+    /// Nothing is committed yet.
+    pub(super) fn new() -> Committed {
         Committed {
-            voters: voters.to_vec(),
             log: ShadowLog::default(),
             replica: Replica::new(),
             images: [(Offset::ZERO, MetadataImage::default())].into(),
@@ -90,8 +88,14 @@ impl Committed {
         ))
     }
 
-    /// A node says that everything before `high` is committed.
-    pub(super) fn says(&mut self, id: NodeId, high: Offset, logs: &Logs) -> Verdict {
+    /// A node, to which these are the voters, says that everything before `high` is committed.
+    pub(super) fn says(
+        &mut self,
+        id: NodeId,
+        high: Offset,
+        voters: &[NodeId],
+        logs: &Logs,
+    ) -> Verdict {
         let Some(log) = logs.of(id) else {
             return Ok(());
         };
@@ -104,8 +108,8 @@ impl Committed {
             let detail = format!("{id} says {high}, where none of its batches ends");
             return Err(Violation::new("commits end with batches", detail));
         };
-        let holders = logs.holders(&self.voters, high, chain);
-        if holders <= self.voters.len() / 2 {
+        let holders = logs.holders(voters, high, chain);
+        if holders <= voters.len() / 2 {
             let detail = format!("{id} says {high}; {holders} voters have it on their disks");
             return Err(Violation::new(
                 "what is committed is on the disks of a majority",

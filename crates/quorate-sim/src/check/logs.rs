@@ -27,15 +27,15 @@ pub(super) struct NodeLog {
 /// The logs of all nodes that ever ran.
 #[derive(Debug)]
 pub(super) struct Logs {
-    voters: Vec<NodeId>,
+    controllers: Vec<NodeId>,
     nodes: BTreeMap<NodeId, NodeLog>,
 }
 
 impl Logs {
-    /// No logs yet. Nodes other than these voters may report before they sync.
-    pub(super) fn new(voters: &[NodeId]) -> Logs {
+    /// No logs yet. Nodes other than these controllers may report before they sync.
+    pub(super) fn new(controllers: &[NodeId]) -> Logs {
         Logs {
-            voters: voters.to_vec(),
+            controllers: controllers.to_vec(),
             nodes: BTreeMap::new(),
         }
     }
@@ -115,7 +115,7 @@ impl Logs {
 
     /// A node's disk reports.
     pub(super) fn done(&mut self, id: NodeId, done: &DiskDone, committed: &Committed) {
-        let votes = self.voters.contains(&id);
+        let votes = self.controllers.contains(&id);
         let Some(node) = self.nodes.get_mut(&id) else {
             return;
         };

@@ -56,16 +56,16 @@ pub struct Checks {
 }
 
 impl Checks {
-    /// The laws for a quorum of these voters.
-    pub fn new(voters: &[NodeId]) -> Checks {
+    /// The laws for these controllers.
+    pub fn new(controllers: &[NodeId]) -> Checks {
         Checks {
-            logs: Logs::new(voters),
+            logs: Logs::new(controllers),
             leaders: OneLeader::new("leader"),
             actives: OneLeader::new("active controller"),
             leading: BTreeMap::new(),
             votes: OneVote::default(),
             promised: Promised::default(),
-            committed: Committed::new(voters),
+            committed: Committed::new(),
             watermarks: Watermarks::default(),
             images: Images::default(),
             acknowledged: Acknowledged::default(),
@@ -78,6 +78,7 @@ impl Checks {
         self.watermarks.started(id);
         self.images.started(id);
         self.votes.started(id);
+        self.shown.started(id);
         self.leading.remove(&id);
         self.logs.started(id, found, &self.committed)
     }
@@ -132,7 +133,8 @@ impl Checks {
             if leads == led {
                 committed::own_epoch(id, leads, log, high)?;
             }
-            self.committed.says(id, high, &self.logs)?;
+            let voters: Vec<NodeId> = raft.voters().ids().collect();
+            self.committed.says(id, high, &voters, &self.logs)?;
         }
         Ok(())
     }
@@ -158,11 +160,13 @@ impl Checks {
             }
             Fact::Looks(broker) => {
                 let end = self.newest(*broker).map(|newest| newest.end);
-                self.shown.asked(client, end.unwrap_or(Offset::ZERO));
+                self.shown
+                    .asked(client, *broker, end.unwrap_or(Offset::ZERO));
             }
             Fact::Saw(broker, view) => {
                 return self.shown.answered(client, *broker, view, &self.committed);
             }
+            Fact::Voters(_) => {}
         }
         Ok(())
     }

@@ -6,6 +6,7 @@
 
 mod op;
 mod view;
+mod voters;
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use std::time::Duration;
 use quorate_protocol::messages::Response;
 use quorate_server::io::{Address, Input, Node, Now, Output};
 use quorate_server::links::{CallError, ConnNames, LinkEvent, Links};
-use quorate_types::{MonoTime, NodeId, Rng};
+use quorate_types::{DirectoryId, MonoTime, NodeId, Rng};
 
 pub use self::op::{CONFIG, Op, Outcome};
 pub use self::view::View;
@@ -38,6 +39,21 @@ pub enum Fact {
     Looks(NodeId),
     /// It saw what a broker shows.
     Saw(NodeId, View),
+    /// It asked for another set of voters, and learnt that.
+    Voters(String),
+}
+
+/// Whom a client can ask, and about what.
+#[derive(Debug, Clone, Default)]
+pub struct Known {
+    /// The controllers.
+    pub controllers: Vec<Address>,
+    /// The brokers.
+    pub brokers: Vec<(NodeId, Address)>,
+    /// The controllers that it may have made voters, or no voters any more.
+    pub voters: Vec<(NodeId, DirectoryId)>,
+    /// The cluster's id.
+    pub cluster_id: String,
 }
 
 /// A topic of a client's own.
@@ -45,6 +61,15 @@ pub enum Fact {
 struct Own {
     name: String,
     partitions: i32,
+}
+
+/// Something that a client asks for besides its changes, and asks for once.
+#[derive(Debug, Clone, Copy)]
+enum Aside {
+    /// What that broker shows.
+    Look(NodeId),
+    /// Another set of voters.
+    Voters,
 }
 
 #[derive(Debug)]
@@ -57,16 +82,15 @@ struct Asking {
 #[derive(Debug)]
 pub struct Client {
     name: String,
-    controllers: Vec<Address>,
-    brokers: Vec<(NodeId, Address)>,
+    known: Known,
     rng: Rng,
     names: ConnNames,
     links: Links,
     topics: Vec<Own>,
     made: u32,
     asking: Option<Asking>,
-    /// The broker that it looks at.
-    looking: Option<NodeId>,
+    /// What it does between changes.
+    aside: Option<Aside>,
     last_call: u64,
     /// Where controllers are asked, the active one was last seen.
     active: usize,
@@ -81,24 +105,17 @@ pub struct Client {
 
 impl Client {
     /// A client that asks these nodes.
-    pub fn new(
-        id: NodeId,
-        controllers: Vec<Address>,
-        brokers: Vec<(NodeId, Address)>,
-        pause: (Duration, Duration),
-        rng: Rng,
-    ) -> Client {
+    pub fn new(id: NodeId, known: Known, pause: (Duration, Duration), rng: Rng) -> Client {
         Client {
             name: format!("c{id}"),
-            controllers,
-            brokers,
+            known,
             rng,
             names: ConnNames::default(),
             links: Links::new(format!("client-{id}"), Duration::from_millis(50)),
             topics: Vec::new(),
             made: 0,
             asking: None,
-            looking: None,
+            aside: None,
             last_call: 0,
             active: 0,
             asked: 0,
@@ -124,7 +141,7 @@ impl Client {
             return Op::Create {
                 topic: format!("{}.t{}", self.name, self.made),
                 partitions: 1 + self.rng.below(3) as i32,
-                replicas: 1 + self.rng.index(self.brokers.len().clamp(1, 3)) as i16,
+                replicas: 1 + self.rng.index(self.known.brokers.len().clamp(1, 3)) as i16,
             };
         }
         let index = self.rng.index(self.topics.len());
@@ -148,16 +165,16 @@ impl Client {
             return;
         };
         *attempts += 1;
-        self.through_broker = !self.brokers.is_empty() && self.rng.one_in(2);
+        self.through_broker = !self.known.brokers.is_empty() && self.rng.one_in(2);
         let address = if self.through_broker {
-            &self.brokers[self.rng.index(self.brokers.len())].1
+            &self.known.brokers[self.rng.index(self.known.brokers.len())].1
         } else {
             self.asked = if again {
-                self.rng.index(self.controllers.len())
+                self.rng.index(self.known.controllers.len())
             } else {
                 self.active
             };
-            &self.controllers[self.asked]
+            &self.known.controllers[self.asked]
         };
         self.last_call += 1;
         self.facts.push(Fact::Asked(op.clone()));
@@ -166,25 +183,48 @@ impl Client {
             .call(now.mono, &mut self.names, address, call, request, PATIENCE);
     }
 
-    /// Asks a broker what there is.
-    fn look(&mut self, now: Now) {
-        let (broker, address) = &self.brokers[self.rng.index(self.brokers.len())];
-        self.looking = Some(*broker);
-        self.facts.push(Fact::Looks(*broker));
+    /// Asks for something besides its changes; whether there was anything to ask.
+    fn step_aside(&mut self, now: Now) -> bool {
+        let Known {
+            brokers, voters, ..
+        } = &self.known;
+        let (aside, address, request) = if !voters.is_empty() && self.rng.one_in(4) {
+            let request = voters::change(&self.known, &mut self.rng);
+            let address = &self.known.controllers[self.active];
+            (Aside::Voters, address, request)
+        } else if !brokers.is_empty() && self.rng.one_in(5) {
+            let (broker, address) = &brokers[self.rng.index(brokers.len())];
+            self.facts.push(Fact::Looks(*broker));
+            (Aside::Look(*broker), address, View::request())
+        } else {
+            return false;
+        };
+        self.aside = Some(aside);
         self.last_call += 1;
-        let request = View::request();
-        let names = &mut self.names;
+        let (call, names) = (self.last_call, &mut self.names);
         self.links
-            .call(now.mono, names, address, self.last_call, request, PATIENCE);
+            .call(now.mono, names, address, call, request, PATIENCE);
+        true
+    }
+
+    fn stepped_aside(&mut self, now: Now, aside: Aside, result: &Result<Response, CallError>) {
+        if let (Aside::Look(broker), Ok(Response::Metadata(answer))) = (aside, result) {
+            self.facts.push(Fact::Saw(broker, View::of_answer(answer)));
+        }
+        if let Aside::Voters = aside {
+            let text = match result {
+                Ok(response) => voters::outcome(response),
+                Err(error) => format!("{error:?}"),
+            };
+            self.facts.push(Fact::Voters(text));
+            self.active = self.rng.index(self.known.controllers.len());
+        }
+        self.next_at = now.mono + self.rng.duration(self.pause.0, self.pause.1);
     }
 
     fn answered(&mut self, now: Now, result: Result<Response, CallError>) {
-        if let Some(broker) = self.looking.take() {
-            if let Ok(Response::Metadata(answer)) = &result {
-                self.facts.push(Fact::Saw(broker, View::of_answer(answer)));
-            }
-            self.next_at = now.mono + self.rng.duration(self.pause.0, self.pause.1);
-            return;
+        if let Some(aside) = self.aside.take() {
+            return self.stepped_aside(now, aside, &result);
         }
         let Some(Asking { op, attempts }) = &self.asking else {
             return;
@@ -198,7 +238,7 @@ impl Client {
         self.next_at = now.mono + pause;
         match &outcome {
             Outcome::Unknown(_) => {
-                self.active = self.rng.index(self.controllers.len());
+                self.active = self.rng.index(self.known.controllers.len());
                 if *attempts >= ATTEMPTS || self.rng.one_in(4) {
                     let op = op.clone();
                     self.asking = None;
@@ -281,15 +321,12 @@ impl Node for Client {
         }
         if self.next_at <= now.mono {
             self.next_at = MonoTime(u64::MAX);
-            let again = self.asking.is_some();
-            if !again && !self.brokers.is_empty() && self.rng.one_in(5) {
-                self.look(now);
-            } else if !again {
+            if self.asking.is_some() {
+                self.ask(now, true);
+            } else if !self.step_aside(now) {
                 let op = self.next_op();
                 self.asking = Some(Asking { op, attempts: 0 });
-            }
-            if self.looking.is_none() {
-                self.ask(now, again);
+                self.ask(now, false);
             }
         }
         self.links.drain(&mut self.scratch);
