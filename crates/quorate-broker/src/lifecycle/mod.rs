@@ -9,8 +9,8 @@
 //! | `PendingControlledShutdown` | asks to be let go, again 50 ms after the first refusal, then every interval | a heartbeat says *shut down* → `ShuttingDown` |
 //! | `ShuttingDown` | says nothing any more | never |
 //!
-//! From every state [`Input::Stop`], and from those before `Running` [`Input::ShutDown`] too, lead
-//! to `ShuttingDown` directly. So do a first registration that does not succeed in time, a failed
+//! From every state [`Input::Stop`], and from those before `Running` [`Input::ShutDown`] of a broker
+//! that is still fenced, lead to `ShuttingDown` directly. So do a first registration that does not succeed in time, a failed
 //! directory that nobody can be told of, and a controlled shutdown that takes too long.
 //!
 //! Invariants:
@@ -222,12 +222,13 @@ impl Lifecycle {
 
     fn shut_down(&mut self, now: MonoTime) {
         match self.state {
-            BrokerState::Running => {
+            BrokerState::PendingControlledShutdown | BrokerState::ShuttingDown => {}
+            // One answer may say *caught up* and *not fenced*: it leads before it is `Running`.
+            state if state == BrokerState::Running || !self.fenced => {
                 self.enter(BrokerState::PendingControlledShutdown);
                 self.let_go_by = Some(now + self.config.controlled_shutdown_timeout);
                 self.speak_now(now);
             }
-            BrokerState::PendingControlledShutdown => {}
             _ => self.stop(ShutdownReason::Asked),
         }
     }

@@ -338,6 +338,20 @@ fn before_running_a_shutdown_waits_for_nobody() {
 }
 
 #[test]
+fn a_broker_that_was_unfenced_as_it_caught_up_hands_over_before_it_stops() {
+    let mut bench = Bench::new();
+    bench.input(0, Input::Start);
+    bench.registered(1, 7);
+    bench.input(2, published(9, Some(7)));
+    bench.input(2, Input::ReadyToUnfence);
+    bench.tick_until_sent(12);
+    // One answer says both: from here on the broker may have been given partitions to lead.
+    bench.heartbeat(13, true, false);
+    bench.input(14, Input::ShutDown);
+    assert_eq!(bench.broker.state(), BrokerState::PendingControlledShutdown);
+}
+
+#[test]
 fn a_fenced_broker_unfences_itself_with_its_epoch() {
     let mut bench = Bench::running();
     bench.heartbeat(2010, true, true);
