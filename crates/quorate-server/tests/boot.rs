@@ -204,6 +204,21 @@ fn a_log_that_starts_at_a_snapshot_is_loaded_from_it() {
 }
 
 #[test]
+fn what_a_snapshot_holds_is_shown_only_once_a_leader_was_heard() {
+    let mut lab = stock_quorum("static-quorum", &[7]);
+    lab.add(NodeId(5), stock("static-quorum/node-5"), false);
+    lab.machine(NodeId(5)).bootstrap = vec![address(controller(7))];
+    for id in [5, 7] {
+        lab.start(NodeId(id));
+    }
+    // One of three voters is no quorum: nobody can say that the snapshot is not long out of date.
+    lab.run_for(Duration::from_secs(10));
+    for id in [5, 7] {
+        assert!(lab.image(NodeId(id)).is_none(), "node {id} shows something");
+    }
+}
+
+#[test]
 fn an_emptied_controller_and_a_new_broker_are_sent_the_snapshot() {
     let mut lab = stock_quorum("static-quorum", &[3, 7]);
     // Controller 2 lost its files and kept the id of its directory, controller 1 stays away.

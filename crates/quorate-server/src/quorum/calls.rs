@@ -129,7 +129,14 @@ impl Quorum {
             Err(links::CallError::Unsupported) => Err(CallError::Unsupported),
             Err(links::CallError::Malformed) => Err(CallError::Malformed),
         };
+        let by_leader = matches!(
+            &result,
+            Ok(rpc::Answer::Fetch(answer)) if answer.error.is_none() && answer.high_watermark.is_some()
+        );
         self.step(now, names, Input::Answer { call, result });
+        if by_leader {
+            self.came_into_contact();
+        }
         self.fetched.remove(&call);
         self.chunks.remove(&call);
     }

@@ -130,8 +130,13 @@ pub struct Quorum {
     reads: BTreeMap<u64, Reading>,
     last_read: u64,
     committed_from_disk: Option<(Offset, Vec<EncodedBatch>)>,
-    /// Whether a snapshot is being loaded, before which nothing is read.
+    /// Whether a snapshot is to be told of, before which nothing is read.
     loading: bool,
+    /// Whether this node leads or a leader answered it: what is on disk is not shown before, for
+    /// nobody can say how old it is.
+    in_contact: bool,
+    /// What was found on disk before there was contact.
+    untold: VecDeque<QuorumEvent>,
     /// The snapshot that is to be loaded, or was last.
     to_load: OffsetAndEpoch,
     snapshots: Snapshots,
@@ -169,6 +174,8 @@ impl Quorum {
             last_read: 0,
             committed_from_disk: None,
             loading: false,
+            in_contact: false,
+            untold: VecDeque::new(),
             to_load: OffsetAndEpoch::default(),
             events: VecDeque::new(),
             out: Vec::new(),
@@ -358,9 +365,8 @@ impl Quorum {
                 result: Ok(snapshot),
                 ..
             } => {
-                self.loading = false;
                 self.snapshots.loaded(now.mono);
-                self.events.push_back(QuorumEvent::Snapshot(snapshot));
+                self.tell_state(QuorumEvent::Snapshot(snapshot));
             }
             DiskDone::Loaded {
                 result: Err(error), ..
@@ -416,6 +422,25 @@ impl Quorum {
         }));
     }
 
+    /// Tells how far the log can be applied, as soon as there was contact with a leader.
+    fn tell_state(&mut self, event: QuorumEvent) {
+        if !self.in_contact {
+            return self.untold.push_back(event);
+        }
+        if matches!(event, QuorumEvent::Snapshot(_)) {
+            self.loading = false;
+        }
+        self.events.push_back(event);
+    }
+
+    /// This node leads, or a leader answered it: from now on it shows what it has.
+    fn came_into_contact(&mut self) {
+        self.in_contact = true;
+        for event in std::mem::take(&mut self.untold) {
+            self.tell_state(event);
+        }
+    }
+
     /// Enters the core and carries out what comes of it.
     fn step(&mut self, now: Now, names: &mut ConnNames, input: Input) {
         self.raft.handle(now.mono, input);
@@ -439,13 +464,16 @@ impl Quorum {
                     self.call(now, names, call, &to, &body, timeout);
                 }
                 Raft::HighWatermark(offset) => {
-                    self.events.push_back(QuorumEvent::HighWatermark(offset));
+                    self.tell_state(QuorumEvent::HighWatermark(offset));
                 }
                 Raft::Leader {
                     epoch,
                     leader,
                     mine_from,
                 } => {
+                    if mine_from.is_some() {
+                        self.came_into_contact();
+                    }
                     self.events.push_back(QuorumEvent::Leader {
                         epoch,
                         leader,
