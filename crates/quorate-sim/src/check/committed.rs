@@ -5,6 +5,7 @@
 //! each offset is made from those bytes alone, by the replica that brokers use too.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use quorate_engine::Replica;
 use quorate_metadata::{KafkaMetadata, MetadataImage, decode_batch};
@@ -172,15 +173,16 @@ pub(super) fn own_epoch(
     Err(Violation::new("leaders commit by their own epoch", detail))
 }
 
-/// A node cuts its log to `cut`: nothing of what it shares with the committed log may go, which ends
-/// at or after `upto`, the smaller of the cut and the committed end.
+/// A node cuts its log, where `cut` reaches to what it or a process before it knew to be committed:
+/// no batch that is committed may go from there. Beyond, a leader of an older epoch may make it drop
+/// what a later one has committed without it.
 pub(super) fn keeps_committed(
     committed: &Committed,
     id: NodeId,
     log: &ShadowLog,
-    upto: Offset,
+    cut: Range<Offset>,
 ) -> Verdict {
-    let lost = committed.log.between(upto, committed.end());
+    let lost = committed.log.between(cut.start, cut.end);
     let shared = lost
         .iter()
         .find(|entry| log.chain_at(entry.end) == Some(entry.chain));
@@ -188,7 +190,10 @@ pub(super) fn keeps_committed(
         None => Ok(()),
         Some(entry) => {
             let (base, end) = (entry.base, entry.end);
-            let detail = format!("{id} cuts its log to {upto} and loses {base} to {end}");
+            let detail = format!(
+                "{id} cuts its log to {} and loses {base} to {end}",
+                cut.start
+            );
             Err(Violation::new("no committed batch is cut off", detail))
         }
     }

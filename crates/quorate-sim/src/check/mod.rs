@@ -92,9 +92,9 @@ impl Checks {
         {
             self.votes.saves(id, *seq, state);
         }
-        let committed_end = self.committed.end();
+        let known = self.watermarks.highest(id);
         self.logs.job(id, job, |log, cut| {
-            committed::keeps_committed(&self.committed, id, log, cut.min(committed_end))
+            committed::keeps_committed(&self.committed, id, log, cut..known)
         })
     }
 

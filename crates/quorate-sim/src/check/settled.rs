@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use quorate_metadata::{MetadataImage, PartitionId};
+use quorate_metadata::MetadataImage;
 use quorate_types::{NodeId, Offset};
 
 use super::Checks;
 
 /// What is still missing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unsettled {
     /// No controller is active.
     NoActive,
@@ -19,7 +19,7 @@ pub enum Unsettled {
     /// Partitions have no leader.
     Leaderless(usize),
     /// A partition's replicas are not all in sync.
-    OutOfSync(PartitionId),
+    OutOfSync(String),
     /// A node does not run.
     Down(NodeId),
     /// A node has not published everything up to there.
@@ -47,11 +47,9 @@ impl Checks {
             let short = |(_, partition): &(i32, quorate_metadata::Partition)| {
                 partition.isr.len() < partition.replicas.len()
             };
-            let (index, _) = topic.partitions().find(short)?;
-            Some(Unsettled::OutOfSync(PartitionId {
-                topic: topic.id(),
-                index,
-            }))
+            let (index, partition) = topic.partitions().find(short)?;
+            let text = format!("{}-{index}: {partition:?}", topic.name());
+            Some(Unsettled::OutOfSync(text))
         })
     }
 
@@ -82,9 +80,7 @@ impl fmt::Display for Unsettled {
             Unsettled::NoCreate => f.write_str("no create was acknowledged"),
             Unsettled::Fenced(id) => write!(f, "broker {id} is fenced or not registered"),
             Unsettled::Leaderless(count) => write!(f, "{count} partitions have no leader"),
-            Unsettled::OutOfSync(id) => {
-                write!(f, "partition {} of {} is not in sync", id.index, id.topic)
-            }
+            Unsettled::OutOfSync(which) => write!(f, "not all replicas are in sync: {which}"),
             Unsettled::Down(id) => write!(f, "{id} does not run"),
             Unsettled::Behind(id, target) => write!(f, "{id} has not published up to {target}"),
         }

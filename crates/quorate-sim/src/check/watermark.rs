@@ -10,6 +10,8 @@ use crate::violation::Violation;
 #[derive(Debug, Default)]
 pub(super) struct Watermarks {
     seen: BTreeMap<NodeId, Offset>,
+    /// The highest that any process of a node knew.
+    highest: BTreeMap<NodeId, Offset>,
 }
 
 impl Watermarks {
@@ -18,8 +20,15 @@ impl Watermarks {
         self.seen.remove(&id);
     }
 
+    /// What a node, or one of its processes before, once knew to be committed.
+    pub(super) fn highest(&self, id: NodeId) -> Offset {
+        self.highest.get(&id).copied().unwrap_or_default()
+    }
+
     /// A node's high watermark is that; whether it is news.
     pub(super) fn is(&mut self, id: NodeId, high: Offset) -> Result<bool, Violation> {
+        let highest = self.highest.entry(id).or_default();
+        *highest = high.max(*highest);
         match self.seen.insert(id, high) {
             Some(before) if before > high => {
                 let detail = format!("that of {id} was {before} and is {high}");
@@ -43,5 +52,6 @@ mod tests {
         law.started(NodeId(1));
         assert_eq!(law.is(NodeId(1), Offset(3)), Ok(true));
         assert!(law.is(NodeId(1), Offset(2)).is_err());
+        assert_eq!(law.highest(NodeId(1)), Offset(5));
     }
 }
