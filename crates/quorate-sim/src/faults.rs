@@ -65,6 +65,11 @@ impl World {
         self.note(None, || "all is mended");
         self.net.set_slower(1);
         self.heal();
+        for machine in self.machines.values_mut() {
+            if let Some(process) = &mut machine.process {
+                process.calm();
+            }
+        }
         for id in self.nodes() {
             self.mend_disk(id);
         }

@@ -70,6 +70,8 @@ pub struct Machine {
     pub spins: u32,
     /// Whether a write of this process failed.
     pub write_failed: bool,
+    /// The incarnation of the broker that runs on it, or ran last.
+    pub incarnation: Option<IncarnationId>,
     /// Its disk.
     pub disk: SimDisk,
 }
@@ -94,6 +96,7 @@ impl Machine {
             wake_at: None,
             spins: 0,
             write_failed: false,
+            incarnation: None,
             disk: SimDisk::new(),
         };
         let (directory, voters) = match role {
@@ -157,6 +160,7 @@ impl Machine {
         } else {
             let mut config = broker_config(spec, local, quorum, rng);
             config.lifecycle.previous_epoch = self.clean_shutdown()?;
+            self.incarnation = Some(config.lifecycle.incarnation);
             let node = BrokerNode::new(config, boot, rng.fork(), now);
             Process::Broker(Box::new(node.map_err(|error| error.to_string())?))
         };

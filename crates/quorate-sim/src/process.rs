@@ -33,6 +33,13 @@ impl Process {
         matches!(self, Process::Controller(node) if node.is_active())
     }
 
+    /// A client does nothing any more that disturbs the quorum.
+    pub fn calm(&mut self) {
+        if let Process::Client(client) = self {
+            client.calm();
+        }
+    }
+
     /// What a client has learnt since it was last asked.
     pub fn facts(&mut self) -> Vec<Fact> {
         match self {

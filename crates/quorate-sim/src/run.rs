@@ -194,7 +194,10 @@ fn missing(world: &World, creates: usize, target: &mut Option<Offset>) -> Option
         return Some(Unsettled::NoCreate);
     }
     let brokers = nodes().filter(|machine| matches!(machine.role, Role::Broker(_)));
-    if let Some(fenced) = world.checks.fenced(brokers.map(|machine| machine.id)) {
+    if let Some(fenced) = world
+        .checks
+        .fenced(brokers.map(|machine| (machine.id, machine.incarnation)))
+    {
         return Some(fenced);
     }
     if let Some(unserved) = world.checks.unserved() {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use quorate_metadata::MetadataImage;
-use quorate_types::{NodeId, Offset};
+use quorate_types::{IncarnationId, NodeId, Offset};
 
 use super::Checks;
 
@@ -32,8 +32,12 @@ impl Checks {
         self.acknowledged.creates()
     }
 
-    /// A broker that is not at work, as of what is committed.
-    pub fn fenced(&self, brokers: impl Iterator<Item = NodeId>) -> Option<Unsettled> {
+    /// A broker that is not at work, as of what is committed: its running process must be the one
+    /// that registered.
+    pub fn fenced(
+        &self,
+        brokers: impl Iterator<Item = (NodeId, Option<IncarnationId>)>,
+    ) -> Option<Unsettled> {
         fenced(self.image(), brokers)
     }
 
@@ -64,13 +68,19 @@ impl Checks {
     }
 }
 
-fn fenced(image: &MetadataImage, mut brokers: impl Iterator<Item = NodeId>) -> Option<Unsettled> {
-    let at_work = |id: &NodeId| {
-        image
-            .broker(*id)
-            .is_some_and(|broker| !broker.fenced && !broker.in_controlled_shutdown)
+fn fenced(
+    image: &MetadataImage,
+    mut brokers: impl Iterator<Item = (NodeId, Option<IncarnationId>)>,
+) -> Option<Unsettled> {
+    let at_work = |(id, incarnation): &(NodeId, Option<IncarnationId>)| {
+        image.broker(*id).is_some_and(|broker| {
+            let same = *incarnation == Some(broker.incarnation);
+            same && !broker.fenced && !broker.in_controlled_shutdown
+        })
     };
-    brokers.find(|id| !at_work(id)).map(Unsettled::Fenced)
+    brokers
+        .find(|broker| !at_work(broker))
+        .map(|(id, _)| Unsettled::Fenced(id))
 }
 
 impl fmt::Display for Unsettled {
