@@ -260,6 +260,7 @@ fn quorum_config(spec: &Spec, local: ReplicaKey, controller: bool) -> QuorumConf
             bootstrap_servers: bootstrap.len(),
             election_timeout: spec.election_timeout,
             fetch_timeout: spec.fetch_timeout,
+            retry_backoff: spec.retry_backoff,
             ..Config::new(local)
         },
         cluster_id: spec.cluster_id.clone(),

@@ -37,7 +37,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            steps: 10,
+            steps: 8,
             trace: false,
             brokers: None,
         }

@@ -48,6 +48,8 @@ pub struct Spec {
     pub election_timeout: Duration,
     /// `controller.quorum.fetch.timeout.ms`
     pub fetch_timeout: Duration,
+    /// `controller.quorum.retry.backoff.ms`
+    pub retry_backoff: Duration,
     /// `broker.session.timeout.ms`
     pub session_timeout: Duration,
     /// `broker.heartbeat.interval.ms`
@@ -90,8 +92,9 @@ impl Spec {
             disk_latency: (us(300), ms(1 + rng.below(2) * rng.below(15))),
             election_timeout: if brisk { ms(300) } else { ms(1000) },
             fetch_timeout: if brisk { ms(600) } else { ms(2000) },
-            session_timeout: if brisk { ms(1500) } else { ms(9000) },
-            heartbeat_interval: if brisk { ms(400) } else { ms(2000) },
+            retry_backoff: ms([20, 100, 100, 100][rng.index(4)]),
+            session_timeout: if brisk { ms(1000) } else { ms(4000) },
+            heartbeat_interval: if brisk { ms(300) } else { ms(1000) },
             segment_bytes: [600, 4_000, 1 << 30][rng.index(3)],
             tail_bytes: [0, 1_500, 1 << 22][rng.index(3)],
             snapshots: SnapshotConfig {

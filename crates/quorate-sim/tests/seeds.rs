@@ -12,7 +12,7 @@ fn number(name: &str, default: u64) -> u64 {
 
 /// Plays the share `part` of four.
 fn play(part: u64) {
-    let seeds = number("QUORATE_SIM_SEEDS", 52);
+    let seeds = number("QUORATE_SIM_SEEDS", 51);
     let first = number("QUORATE_SIM_FIRST", 1) + part * seeds;
     let options = Options::default();
     let mut acknowledged = 0;

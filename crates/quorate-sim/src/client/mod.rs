@@ -22,6 +22,9 @@ pub use self::view::View;
 /// How long a client waits for an answer.
 const PATIENCE: Duration = Duration::from_millis(3_500);
 
+/// How long a client rests between two changes once all is mended.
+const CALM: (Duration, Duration) = (Duration::from_millis(200), Duration::from_millis(600));
+
 /// How often a client asks for the same when it does not know what came of it.
 const ATTEMPTS: u32 = 4;
 
@@ -129,9 +132,11 @@ impl Client {
     }
 
     /// It leaves the voters alone from now on: every change of the leader gives the sessions of dead
-    /// brokers another term, so that under constant change none would ever end.
+    /// brokers another term, so that under constant change none would ever end. It also takes its
+    /// time, for what is waited for then are timeouts.
     pub fn calm(&mut self) {
         self.known.voters.clear();
+        self.pause = CALM;
     }
 
     /// What happened since it was last asked.
