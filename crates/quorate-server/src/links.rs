@@ -74,8 +74,8 @@ struct Sent {
 enum State {
     /// No connection; none before that time.
     Down { until: MonoTime },
-    /// Asked for. `probe`: only to see whether the peer lives.
-    Dialing { conn: ConnId, probe: bool },
+    /// Asked for.
+    Dialing { conn: ConnId },
     /// Connected, ApiVersions sent.
     Greeting { conn: ConnId },
     /// In use.
@@ -85,6 +85,8 @@ enum State {
 #[derive(Debug)]
 struct Link {
     state: State,
+    /// Whether a connection in use broke and it is not known yet whether the peer lives.
+    lost: bool,
     versions: BTreeMap<i16, VersionRange>,
     waiting: VecDeque<Call>,
     sent: VecDeque<Sent>,
@@ -96,6 +98,7 @@ impl Link {
             state: State::Down {
                 until: MonoTime::ZERO,
             },
+            lost: false,
             versions: BTreeMap::new(),
             waiting: VecDeque::new(),
             sent: VecDeque::new(),
@@ -105,9 +108,7 @@ impl Link {
     fn conn(&self) -> Option<ConnId> {
         match self.state {
             State::Down { .. } => None,
-            State::Dialing { conn, .. } | State::Greeting { conn } | State::Up { conn } => {
-                Some(conn)
-            }
+            State::Dialing { conn } | State::Greeting { conn } | State::Up { conn } => Some(conn),
         }
     }
 }
@@ -224,12 +225,12 @@ impl Links {
         let Some(address) = self.by_conn.get(&conn).cloned() else {
             return;
         };
-        let probe = self
-            .links
-            .get(&address)
-            .is_some_and(|link| matches!(link.state, State::Dialing { probe: true, .. }));
         self.fail(now, &address);
-        if probe && refused {
+        let Some(link) = self.links.get_mut(&address) else {
+            return;
+        };
+        // One that is only silent is not looked for any longer.
+        if std::mem::take(&mut link.lost) && refused {
             self.events.push_back(LinkEvent::Gone { address });
         }
     }
@@ -239,13 +240,16 @@ impl Links {
         let Some(address) = self.by_conn.get(&conn).cloned() else {
             return;
         };
-        let stood = self
-            .links
-            .get(&address)
-            .is_some_and(|link| link.state == State::Up { conn });
+        let Some(link) = self.links.get_mut(&address) else {
+            return;
+        };
+        let stood = link.state == State::Up { conn };
+        // A process that dies may take one more connection before its listener is closed too: then
+        // it is looked for again after the back-off.
+        link.lost |= stood;
         self.fail(now, &address);
         if stood {
-            self.dial(names, &address, true);
+            self.dial(names, &address);
         }
     }
 
@@ -257,6 +261,8 @@ impl Links {
         let Some(link) = self.links.get_mut(&address) else {
             return;
         };
+        // Whatever it says, it lives.
+        link.lost = false;
         let Some(sent) = link.sent.pop_front() else {
             return self.drop_connection(now, &address);
         };
@@ -288,6 +294,8 @@ impl Links {
             };
             let late = |expires: MonoTime| expires <= now;
             if link.sent.front().is_some_and(|sent| late(sent.expires)) {
+                // One that is only silent is not looked for any longer.
+                link.lost = false;
                 if let Some(call) = link.sent.pop_front().and_then(|sent| sent.call) {
                     let result = Err(CallError::TimedOut);
                     self.events.push_back(LinkEvent::Answer { call, result });
@@ -356,8 +364,8 @@ impl Links {
             return;
         };
         match link.state {
-            State::Down { until } if until <= now && !link.waiting.is_empty() => {
-                self.dial(names, address, false);
+            State::Down { until } if until <= now && link.is_wanted() => {
+                self.dial(names, address);
             }
             State::Up { conn } => {
                 while let Some(Call {
@@ -395,12 +403,12 @@ impl Links {
         }
     }
 
-    fn dial(&mut self, names: &mut ConnNames, address: &Address, probe: bool) {
+    fn dial(&mut self, names: &mut ConnNames, address: &Address) {
         let Some(link) = self.links.get_mut(address) else {
             return;
         };
         let conn = names.next();
-        link.state = State::Dialing { conn, probe };
+        link.state = State::Dialing { conn };
         self.by_conn.insert(conn, address.clone());
         self.out.push(Output::Connect {
             conn,
@@ -439,11 +447,16 @@ impl Links {
 }
 
 impl Link {
+    /// Whether a connection is to be made.
+    fn is_wanted(&self) -> bool {
+        self.lost || !self.waiting.is_empty()
+    }
+
     fn deadline(&self) -> Option<MonoTime> {
         let waiting = self.waiting.iter().map(|call| call.expires).min();
         let sent = self.sent.front().map(|sent| sent.expires);
         let dial = match self.state {
-            State::Down { until } if !self.waiting.is_empty() => Some(until),
+            State::Down { until } if self.is_wanted() => Some(until),
             _ => None,
         };
         [waiting, sent, dial].into_iter().flatten().min()

@@ -315,6 +315,27 @@ fn a_peer_is_gone_only_if_a_standing_connection_broke_and_the_next_is_refused() 
 }
 
 #[test]
+fn a_peer_that_takes_one_more_connection_as_it_dies_is_found_gone() {
+    let (mut scene, conn) = Scene::up(&BOTH);
+    scene.out();
+    // Its kernel still listens when the first connection breaks, and resets what it took.
+    scene.links.closed(scene.now, &mut scene.names, conn);
+    let second = scene.dialed();
+    scene.links.connected(scene.now, second);
+    scene.out();
+    scene.links.closed(scene.now, &mut scene.names, second);
+    assert_eq!(scene.heard(), ["1 Disconnected"]);
+    assert!(scene.links.deadline().is_some(), "it is looked for again");
+    scene.pass(BACKOFF);
+    let third = scene.dialed();
+    scene.links.connect_failed(scene.now, third, true);
+    assert_eq!(scene.heard(), ["peer:9093 gone"]);
+    // That is told once, and nobody is looked for without a reason.
+    scene.pass(BACKOFF);
+    assert!(scene.out().is_empty() && scene.links.deadline().is_none());
+}
+
+#[test]
 fn a_connection_that_broke_and_stands_again_is_in_use_again() {
     let (mut scene, conn) = Scene::up(&BOTH);
     scene.out();
