@@ -147,8 +147,9 @@ fn api((key, range): (i16, VersionRange)) -> ApiVersion {
     }
 }
 
-/// In version 0, which every client reads; with the one key that tells it what to ask with.
-fn unsupported_version() -> ApiVersionsResponse {
+/// The answer to a version of ApiVersions that is not known here, for brokers and controllers alike:
+/// in version 0, which every client reads; with the one key that tells it what to ask with.
+pub fn unsupported_version() -> ApiVersionsResponse {
     let range = VersionRange {
         min: 0,
         max: NEWEST_API_VERSIONS,
@@ -160,8 +161,9 @@ fn unsupported_version() -> ApiVersionsResponse {
     }
 }
 
-/// Letters and digits; `-` and `.` only between them (KIP-511).
-fn names_its_software(request: &ApiVersionsRequest) -> bool {
+/// Whether a client's software has a name and a version as they must be from version 3 on: letters
+/// and digits; `-` and `.` only between them (KIP-511).
+pub fn names_its_software(request: &ApiVersionsRequest) -> bool {
     let is_fine = |text: &str| {
         let plain = |byte: &u8| byte.is_ascii_alphanumeric();
         let bytes = text.as_bytes();

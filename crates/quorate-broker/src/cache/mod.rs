@@ -23,7 +23,7 @@ use quorate_metadata::MetadataImage;
 use quorate_types::Offset;
 
 pub use access::{Access, Everything, NOT_ASKED, operations};
-pub use api_versions::{BrokerApis, FORWARDABLE};
+pub use api_versions::{BrokerApis, FORWARDABLE, names_its_software, unsupported_version};
 pub use coordinator::find_coordinator;
 pub use names::{is_internal, is_valid};
 pub use topics::MetadataAnswer;

@@ -1,5 +1,6 @@
 //! What a controller's listener speaks, and which features are supported and finalized.
 
+use quorate_broker::cache::names_its_software;
 use quorate_controller::features::supported_features;
 use quorate_metadata::MetadataImage;
 use quorate_protocol::messages::api_versions::{
@@ -60,22 +61,6 @@ pub fn listed(api: ApiKey, version: i16) -> bool {
     APIS.contains(&api) && api.versions().is_some_and(|range| range.contains(version))
 }
 
-/// The answer to a version of ApiVersions that is not known here: version 0, with nothing in it but
-/// the versions of ApiVersions itself.
-pub fn unsupported() -> ApiVersionsResponse {
-    let versions = ApiKey::ApiVersions.versions().unwrap_or_default();
-    ApiVersionsResponse {
-        error_code: ErrorCode::UnsupportedVersion,
-        api_keys: vec![ApiVersion {
-            api_key: ApiKey::ApiVersions.code(),
-            min_version: versions.min,
-            max_version: versions.max,
-            ..Default::default()
-        }],
-        ..Default::default()
-    }
-}
-
 /// The answer to ApiVersions: everything that is listed, and the features as of `image`, the last
 /// published one that changed any, which ends at `end`.
 pub fn answer(
@@ -85,7 +70,7 @@ pub fn answer(
     end: Option<Offset>,
     kraft_version: KRaftVersion,
 ) -> ApiVersionsResponse {
-    if version >= 3 && !is_software(request) {
+    if version >= 3 && !names_its_software(request) {
         return ApiVersionsResponse {
             error_code: ErrorCode::InvalidRequest,
             ..Default::default()
@@ -129,16 +114,4 @@ pub fn answer(
             .collect(),
         ..Default::default()
     }
-}
-
-/// Name and version of a client's software: letters, digits, and '-' and '.' between them.
-fn is_software(request: &ApiVersionsRequest) -> bool {
-    let is_word = |text: &str| {
-        let inner = text
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'.');
-        let edge = |b: Option<u8>| b.is_some_and(|b| b.is_ascii_alphanumeric());
-        inner && edge(text.bytes().next()) && edge(text.bytes().last())
-    };
-    is_word(&request.client_software_name) && is_word(&request.client_software_version)
 }

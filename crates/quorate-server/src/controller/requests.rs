@@ -9,6 +9,7 @@
 //! | Envelope | whoever answers the request inside |
 
 use bytes::Bytes;
+use quorate_broker::cache::{FORWARDABLE, unsupported_version};
 use quorate_controller::configs::DescribeContext;
 use quorate_controller::{
     ApiError, Command, Operation, RequestContext, describe_cluster, describe_configs,
@@ -34,33 +35,6 @@ struct Asker {
     client_id: Option<String>,
 }
 
-/// The APIs that a broker may forward.
-fn is_forwardable(api: ApiKey) -> bool {
-    matches!(
-        api,
-        ApiKey::CreateTopics
-            | ApiKey::DeleteTopics
-            | ApiKey::CreateAcls
-            | ApiKey::DeleteAcls
-            | ApiKey::AlterConfigs
-            | ApiKey::CreatePartitions
-            | ApiKey::CreateDelegationToken
-            | ApiKey::RenewDelegationToken
-            | ApiKey::ExpireDelegationToken
-            | ApiKey::ElectLeaders
-            | ApiKey::IncrementalAlterConfigs
-            | ApiKey::AlterPartitionReassignments
-            | ApiKey::ListPartitionReassignments
-            | ApiKey::AlterClientQuotas
-            | ApiKey::AlterUserScramCredentials
-            | ApiKey::DescribeQuorum
-            | ApiKey::UpdateFeatures
-            | ApiKey::UnregisterBroker
-            | ApiKey::AddRaftVoter
-            | ApiKey::RemoveRaftVoter
-    )
-}
-
 impl ControllerNode {
     /// A request came in. One that cannot be understood ends its connection, as in Kafka.
     pub(super) fn request_frame(&mut self, now: Now, conn: ConnId, frame: &Bytes) {
@@ -76,7 +50,7 @@ impl ControllerNode {
         if !api_versions::listed(api, header.api_version) {
             return if api == ApiKey::ApiVersions {
                 let to = to.in_version_0();
-                let response = Response::from(api_versions::unsupported());
+                let response = Response::from(unsupported_version());
                 to.send(&response, &mut self.inbound, &mut self.scratch);
             } else {
                 self.inbound.refuse(conn, &mut self.scratch);
@@ -236,7 +210,7 @@ fn unwrap(
     let header =
         RequestHeader::read_from(&mut reader).map_err(|_| ErrorCode::UnsupportedVersion)?;
     let api = ApiKey::from_code(header.api_key);
-    if !is_forwardable(api) {
+    if !FORWARDABLE.contains(&header.api_key) {
         return Err(ErrorCode::InvalidRequest);
     }
     let body = data.slice(reader.position()..);
